@@ -1,13 +1,13 @@
 //! The process: startup, files and shutdown.
 
-mod backup;
 mod compact;
 mod deploy;
 mod disk_full;
 mod earlier;
-mod foreign_database;
+mod kept_checkpoints;
 mod migrate;
 mod postgres;
+mod rejected_starts;
 mod relay;
 mod replicas;
 mod restore;
@@ -25,79 +25,53 @@ pub(crate) use tls::certify;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::json;
 
 use crate::support::http::Request;
-use crate::support::service::{Process, Service, run, timenav};
+use crate::support::service::{Process, Service, fails, timenav};
 
 /// Returns the permissions of a file.
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
+/// Returns a section of `docs/operations.md`.
+fn section(title: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (_, rest) = document.split_once(&format!("\n## {title}\n")).expect("there is such a section");
+    rest.split("\n## ").next().unwrap().to_owned()
+}
+
+/// Copies a folder like `cp -a`.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap().success());
+}
+
 /// Runs `serve` on a folder where it fails, and returns its stderr.
 pub(crate) fn refused_start(data: &Path, arguments: &[&str]) -> String {
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(data).args(arguments);
-    let (code, stdout, stderr) = run(&mut command, "");
-    assert_eq!(code, Some(1), "{stdout}{stderr}");
-    assert_eq!(stdout, "", "{stderr}");
-    let at = stderr.find("error: ").unwrap_or_else(|| panic!("{stderr}"));
-    stderr[at..].to_owned()
+    let stderr = fails(&mut command, 1, "error: ");
+    stderr[stderr.find("error: ").unwrap()..].to_owned()
 }
 
 #[test]
-fn second_process_on_data_folder_is_rejected() {
-    let service = Service::start();
-    let mut command = timenav();
-    command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(service.data());
-    let (code, stdout, stderr) = run(&mut command, "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    let expected = format!(
-        "error: the data folder {} is in use by another timenav process; stop that one, or give another folder\n",
-        service.data().display()
-    );
-    assert_eq!(stderr, expected, "one line that says what to do");
-    service.get("/v1/clock", &[]);
-    service.audit();
-}
-
-#[test]
-fn data_files_are_accessible_only_to_their_owner() {
+fn first_start_writes_private_files_and_does_not_log_the_key() {
     let mut service = Service::start();
-    service.post("/v1/pause-time", &json!({}));
-    let mut seen = Vec::new();
-    for after_a_restart in [false, true] {
-        if after_a_restart {
-            service.restart();
-        }
-        assert_eq!(mode(&service.data()), 0o700);
-        for entry in std::fs::read_dir(service.data()).unwrap() {
-            let path = entry.unwrap().path();
-            assert_eq!(mode(&path), 0o600, "{}", path.display());
-            seen.push(path.file_name().unwrap().to_str().unwrap().to_owned());
-        }
-    }
-    for needed in ["admin.key", "signing.key", "timenav.db", "checkpoints.log"] {
-        assert!(seen.iter().any(|name| name == needed), "{needed} is none of {seen:?}");
-    }
-    service.audit();
-}
-
-#[test]
-fn first_api_key_is_stored_only_in_key_file() {
-    let mut service = Service::start();
-    let log = service.log_text();
-    let file = service.data().join("admin.key");
-    assert!(
-        log.contains(&format!("first start: wrote the API key of operator `admin` to {}", file.display())),
-        "{log}"
-    );
-    assert!(!log.contains(&service.admin), "{log}");
+    let (log, file) = (service.log_text(), service.data().join("admin.key"));
+    let written = format!("first start: wrote the API key of operator `admin` to {}", file.display());
+    assert!(log.contains(&written) && !log.contains(&service.admin), "{log}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{}\n", service.admin));
     let users = service.get("/v1/users", &[])["users"].clone();
     assert_eq!((&users[0]["user_id"], &users[0]["operator"]), (&json!("admin"), &json!(true)));
+    assert_eq!(mode(&service.data()), 0o700);
+    for entry in std::fs::read_dir(service.data()).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
     // A later start creates no other key and does not need the file.
     std::fs::remove_file(&file).unwrap();
     service.restart();
@@ -134,57 +108,24 @@ fn first_start_recovers_from_a_kill_at_any_time() {
 }
 
 #[test]
-fn occupied_listen_address_is_named() {
-    let service = Service::start();
-    let folder = tempfile::tempdir().unwrap();
-    let address = service.address().to_string();
-    let mut command = timenav();
-    command.args(["serve", "--listen", &address, "--data"]).arg(folder.path().join("data"));
-    let (code, stdout, stderr) = run(&mut command, "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.contains(&format!("cannot listen on {address} because another program does")), "{stderr}");
-    assert!(stderr.contains("--listen 127.0.0.1:9090"), "{stderr}");
-    service.audit();
-}
-
-#[test]
-fn start_without_signing_key_is_rejected() {
-    let mut service = Service::start();
-    assert!(service.stop().success());
-    let (key, aside) = (service.data().join("signing.key"), service.data().join("aside"));
-    std::fs::rename(&key, &aside).unwrap();
-    let complaint = refused_start(&service.data(), &[]);
-    assert!(complaint.contains("signing.key") && complaint.contains("put the key back"), "{complaint}");
-    assert!(!key.exists(), "no other key takes its place");
-    std::fs::rename(&aside, &key).unwrap();
-    service.start_again();
-    service.audit();
-}
-
-#[test]
 fn demo_is_loaded_only_once() {
     let mut service = Service::with(&["--demo"]);
+    let (all, demo) = (("time_range", "../.."), ("timeline_id", "demo"));
     let count = |service: &Service| service.get("/timeline/demo", &[])["events"].as_u64().unwrap();
     let events = count(&service);
-    assert!(events >= 150, "{events}");
     let found = service.find_all("demo", "*", "../..", "1000");
     let with = |name: &str| found.iter().filter(|event| event.get(name).is_some()).count();
-    assert_eq!(found.len() as u64, events);
+    assert!(found.len() >= 150 && found.len() as u64 == events, "{} {events}", found.len());
     assert!(with("geo") > 100 && with("causes") > 30, "{} with a place, {} with causes", with("geo"), with("causes"));
-    let all = ("time_range", "../..");
-    let found = service.get("/v1/monitor-paradox", &[("timeline_id", "demo"), all]);
+    let found = service.get("/v1/monitor-paradox", &[demo, all]);
     let paradoxes = found["paradoxes"].as_array().unwrap();
     assert_eq!(paradoxes.len(), 1, "{found}");
     assert_eq!((paradoxes[0]["code"].as_str(), paradoxes[0]["grade"].as_str()), (Some("P01"), Some("definite")));
-    let anchors = service.get("/v1/anchors", &[("timeline_id", "demo")]);
-    assert_eq!(anchors["anchors"][0]["description"], "The eve of Sarajevo");
+    assert_eq!(service.get("/v1/anchors", &[demo])["anchors"][0]["description"], "The eve of Sarajevo");
     // Timers are armed, and their queues have no listeners.
-    let timers = service.get("/v1/timers", &[("timeline_id", "demo")]);
-    let timers = timers["timers"].as_array().unwrap();
-    assert_eq!(timers.len(), 5, "{timers:?}");
-    assert!(timers.iter().all(|timer| timer["state"] == "armed"), "{timers:?}");
-    let ids: Vec<_> = timers.iter().filter_map(|timer| timer["timer_id"].as_str()).collect();
-    assert_eq!(ids.last(), Some(&"halley-returns"), "the next one comes first: {ids:?}");
+    let timers = service.get("/v1/timers", &[demo])["timers"].as_array().unwrap().clone();
+    assert!(timers.len() == 5 && timers.iter().all(|timer| timer["state"] == "armed"), "{timers:?}");
+    assert_eq!(timers[4]["timer_id"], "halley-returns", "the next one comes first: {timers:?}");
     // On the fork one event is canceled, its effects have lost their cause, and another one happens.
     let orphans = service.get("/v1/monitor-paradox", &[("timeline_id", "demo-no-sarajevo"), ("kinds", "P05"), all]);
     assert_eq!(orphans["paradoxes"].as_array().unwrap().len(), 1, "{orphans}");

@@ -1,17 +1,19 @@
 //! `timenav compact`: replaces the database by a smaller one.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, fails, succeeds, timenav};
 
 const EVENTS: usize = 250;
 const ERASED: &str = "a description that is erased and found nowhere";
 
-fn compact(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    run(timenav().arg("compact").arg("--data").arg(data).args(arguments), "")
+fn compact(data: &Path, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.arg("compact").arg("--data").arg(data).args(arguments);
+    command
 }
 
 /// Returns a stopped service on which all events but the last were erased.
@@ -35,8 +37,7 @@ fn compaction_frees_erased_space_and_keeps_the_rest() {
     let mut service = with_erased_events();
     let database = service.data().join("timenav.db");
     let before = database.metadata().unwrap().len();
-    let (code, stdout, stderr) = compact(&service.data(), &["--json", "--depth", "full"]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let stdout = succeeds(&mut compact(&service.data(), &["--json", "--depth", "full"]));
     let report: Value = serde_json::from_str(&stdout).unwrap();
     let after = database.metadata().unwrap().len();
     assert_eq!(
@@ -49,9 +50,7 @@ fn compaction_frees_erased_space_and_keeps_the_rest() {
     assert!(memchr::memmem::find(&bytes, ERASED.as_bytes()).is_none());
     service.start_again();
     assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1);
-    let (code, _, stderr) = compact(&service.data(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(stderr.contains("is in use by another timenav process"), "{stderr}");
+    fails(&mut compact(&service.data(), &[]), 1, "is in use by another timenav process");
     service.audit();
 }
 
@@ -59,9 +58,7 @@ fn compaction_frees_erased_space_and_keeps_the_rest() {
 fn compaction_recovers_from_a_kill_at_any_time() {
     let mut service = with_erased_events();
     for mark in ["compacting", "compacting/lock", "compacting/timenav.db", "timenav.db-wal"] {
-        let mut command = timenav();
-        command.arg("compact").arg("--data").arg(service.data());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = compact(&service.data(), &[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !service.data().join(mark).exists() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -71,8 +68,7 @@ fn compaction_recovers_from_a_kill_at_any_time() {
         assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1, "killed at {mark}");
         assert!(service.stop().success());
     }
-    let (code, stdout, stderr) = compact(&service.data(), &[]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    succeeds(&mut compact(&service.data(), &[]));
     assert!(!service.data().join("compacting").exists());
     service.start_again();
     service.audit();
@@ -83,13 +79,10 @@ fn failed_compaction_leaves_the_database_unchanged() {
     let mut service = with_erased_events();
     let database = service.data().join("timenav.db");
     let untouched = std::fs::read(&database).unwrap();
-    let inner = timenav();
-    let mut limited = std::process::Command::new("sh");
+    let inner = compact(&service.data(), &[]);
+    let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -f 128 && exec \"$0\" \"$@\""]).arg(inner.get_program());
-    limited.env_clear().args(["compact", "--data", service.data().to_str().unwrap()]);
-    let (code, stdout, stderr) = run(&mut limited, "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("compacting/timenav.db"), "{stderr}");
+    fails(limited.env_clear().args(inner.get_args()), 1, "compacting/timenav.db");
     assert!(std::fs::read(&database).unwrap() == untouched);
     service.tamper(
         "UPDATE timelines SET statement = CAST(substr(statement, 1, length(statement) - 96) || zeroblob(96) AS BLOB)
@@ -97,16 +90,13 @@ fn failed_compaction_leaves_the_database_unchanged() {
         "main",
     );
     let tampered = std::fs::read(&database).unwrap();
-    let (code, stdout, stderr) = compact(&service.data(), &[]);
-    assert_eq!((code, stdout.as_str()), (Some(7), ""), "{stderr}");
+    fails(&mut compact(&service.data(), &[]), 7, "");
     assert!(std::fs::read(&database).unwrap() == tampered);
     // Another program that has it open would write into a deleted file.
     std::fs::write(&database, &untouched).unwrap();
     let other = rusqlite::Connection::open(&database).unwrap();
     other.execute_batch("BEGIN; SELECT count(*) FROM entries").unwrap();
-    let (code, _, stderr) = compact(&service.data(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(stderr.contains("another program has it open"), "{stderr}");
+    fails(&mut compact(&service.data(), &[]), 1, "another program has it open");
     drop(other);
     service.start_again();
     service.audit();

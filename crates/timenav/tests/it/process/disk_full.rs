@@ -9,7 +9,7 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, timenav};
 
 /// Written before space runs out, so that the database's write-ahead log is the longest file.
 const EVENTS_BEFORE: usize = 2_000;
@@ -64,11 +64,6 @@ fn events(service: &Service) -> BTreeSet<String> {
     found.iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect()
 }
 
-fn is_clean(service: &Service) {
-    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
-    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
-}
-
 fn ask(service: &Service, path: &str) -> crate::support::http::Answer {
     service.send(Request::get(path).anonymous())
 }
@@ -92,15 +87,14 @@ fn full_disk_rejects_requests_until_space_is_free() {
     }
     assert_eq!(ask(&service, "/healthz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 0\n"));
-    let (code, output, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
-    assert_eq!(code, Some(1), "{output}");
+    let output = ends(timenav().args(["doctor", "--data"]).arg(service.data()), 1);
     assert!(output.contains("but not ready: the ledger cannot be written"), "{output}");
     // It detects free space on its own, without further requests.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 1\n"));
     assert_eq!(events(&service), stored);
-    is_clean(&service);
+    service.scan_is_clean("main");
     service.post("/v1/events", &event(99_999));
     service.audit();
 }
@@ -113,7 +107,7 @@ fn acknowledged_writes_survive_restart_after_full_disk() {
     service.start_again();
     assert_eq!(ask(&service, "/readyz").status, 200);
     assert_eq!(events(&service), stored);
-    is_clean(&service);
+    service.scan_is_clean("main");
     service.post("/v1/events", &event(99_999));
     assert_eq!(events(&service).len(), stored.len() + 1);
     service.audit();

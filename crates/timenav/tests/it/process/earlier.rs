@@ -8,7 +8,7 @@ use data_encoding::BASE64_MIME;
 use serde_json::json;
 
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, timenav};
 
 /// Starts a service on a data folder of an earlier version.
 fn on(archive: &str) -> Service {
@@ -44,8 +44,7 @@ fn key_with_a_horizon_is_rejected_and_its_ledger_verifies() {
     assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", listed["key_id"].as_str().unwrap()))).expect(200);
     assert!(service.stop().success());
-    let (code, stdout, stderr) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    ends(timenav().arg("verify").arg("--data").arg(service.data()), 0);
     service.start_again();
     service.audit();
 }
@@ -72,8 +71,7 @@ fn adopted_timeline_is_writable_and_handed_over_one_read_only() {
         assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     }
     assert!(service.stop().success());
-    let (code, stdout, stderr) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    ends(timenav().arg("verify").arg("--data").arg(service.data()), 0);
     service.start_again();
     service.audit();
 }

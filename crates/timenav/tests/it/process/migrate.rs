@@ -1,16 +1,16 @@
 //! `timenav migrate`, killed in the middle and run again.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::postgres::Cluster;
+use super::postgres::{Cluster, migrate};
 use super::refused_start;
 use super::relay::Relay;
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, fails, run, timenav};
 use crate::support::waiting::until;
 
 /// Number of events to move, and events per request.
@@ -19,12 +19,6 @@ const AT_ONCE: usize = 500;
 /// When it is killed: after this many transactions, at this message of the next one. Each run continues where the
 /// previous one stopped.
 const KILLED_AT: [(usize, usize); 6] = [(0, 1), (0, 2), (1, 3), (2, 0), (3, 2), (1, 4)];
-
-fn migrate(from: &str, to: &str) -> Command {
-    let mut command = timenav();
-    command.args(["migrate", "--from", from, "--to", to]);
-    command
-}
 
 #[test]
 fn repeatedly_killed_migration_resumes() {
@@ -63,17 +57,12 @@ fn repeatedly_killed_migration_resumes() {
             }
             let with_folder = ["--data", keys.path().to_str().unwrap()];
             for (command, options) in [("verify", &with_folder[..]), ("doctor", &with_folder), ("upgrade", &[])] {
-                let mut request = timenav();
-                request.args([command, "--store", &cluster.url]).args(options);
-                let (code, stdout, stderr) = run(&mut request, "");
-                let output = stdout + &stderr;
-                assert_eq!(code, Some(1), "{command}: {output}");
+                let output = ends(timenav().args([command, "--store", &cluster.url]).args(options), 1);
                 assert!(output.contains("run the same `timenav migrate` again"), "{command}: {output}");
             }
         }
     }
-    let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let stdout = ends(&mut migrate(&folder, &cluster.url), 0);
     assert!(stdout.contains("Moved 3 timelines with "), "{stdout}");
     let (_, _, stderr) = run(&mut migrate(&folder, &cluster.url), "");
     assert!(stderr.contains("timenav.db.moved: start the service with --store"), "{stderr}");
@@ -81,18 +70,15 @@ fn repeatedly_killed_migration_resumes() {
     let (key, back) = (service.data().join("signing.key"), tempfile::tempdir().unwrap());
     std::fs::copy(service.data().join("checkpoints.log"), back.path().join("checkpoints.log")).unwrap();
     let to = format!("sqlite:{}", back.path().display());
-    let (code, _, stderr) = run(&mut migrate(&cluster.url, &to), "");
-    assert!(code != Some(0) && stderr.contains("--signing-key if it is elsewhere"), "{stderr}");
-    let (code, stdout, stderr) = run(migrate(&cluster.url, &to).arg("--signing-key").arg(&key), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    fails(&mut migrate(&cluster.url, &to), 1, "--signing-key if it is elsewhere");
+    let stdout = ends(migrate(&cluster.url, &to).arg("--signing-key").arg(&key), 0);
     assert!(stdout.contains(&format!("install -m 600 {} ", key.display())), "{stdout}");
     assert!(back.path().join("timenav.db").exists() && !back.path().join("signing.key").exists());
     service.arguments(&["--store", &cluster.url]);
     service.start_again();
     assert_eq!(service.find_all("main", "*", "../..", "1000").len(), EVENTS);
     assert_eq!(service.send(Request::get("/v1/events/e1999?timeline_id=fork")).status, 200);
-    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
-    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    service.scan_is_clean("main");
     service.audit();
 }
 
@@ -122,8 +108,7 @@ fn partly_or_fully_migrated_folder_gets_no_new_database() {
     assert!(service.stop().success());
     let (key, database) = (service.data().join("signing.key"), service.data().join("timenav.db"));
     let folder = format!("sqlite:{}", service.data().display());
-    let (code, stdout, stderr) = run(&mut migrate(&folder, &cluster.url), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    ends(&mut migrate(&folder, &cluster.url), 0);
     // The service is started on the old folder by mistake.
     let refused = refused_start(&service.data(), &[]);
     assert!(refused.contains("was moved to PostgreSQL: name that database with --store"), "{refused}");
@@ -140,29 +125,10 @@ fn partly_or_fully_migrated_folder_gets_no_new_database() {
         let refused = refused_start(back.path(), &[]);
         assert!(refused.contains("was not finished: run the same `timenav migrate` again"), "{refused}");
         assert!(!back.path().join("timenav.db").exists() && !back.path().join("admin.key").exists());
-        let (code, stdout, stderr) = run(&mut migrate(&cluster.url, &to), "");
-        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        ends(&mut migrate(&cluster.url, &to), 0);
     }
     service.arguments(&["--store", &cluster.url]);
     service.start_again();
     assert_eq!(service.send(Request::get("/v1/events/e")).status, 200);
-    service.audit();
-}
-
-#[test]
-fn folder_with_only_checkpoints_gets_no_new_database() {
-    let mut service = Service::start();
-    assert!(service.stop().success());
-    let (database, aside) = (service.data().join("timenav.db"), service.data().join("aside"));
-    std::fs::rename(&database, &aside).unwrap();
-    let refused = refused_start(&service.data(), &[]);
-    assert!(refused.contains("has signed checkpoints of it: put the database back"), "{refused}");
-    let accept = ["accept-rollback", "--by", "ada", "--reason", "lost", "--data"];
-    let (code, stdout, stderr) = run(timenav().args(accept).arg(service.data()), "");
-    assert_eq!(code, Some(1), "{stdout}{stderr}");
-    assert!(stderr.contains("there is no database in"), "{stderr}");
-    assert!(!database.exists());
-    std::fs::rename(&aside, &database).unwrap();
-    service.start_again();
     service.audit();
 }

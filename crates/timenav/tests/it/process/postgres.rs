@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::refused_start;
 use super::replicas::send;
 use crate::support::http::Request;
-use crate::support::service::{Process, Service, make_signing_key, run, timenav};
+use crate::support::service::{Process, Service, ends, fails, make_signing_key, run, timenav};
 use crate::support::waiting::until_so;
 
 /// A server for this test, stopped with it.
@@ -77,16 +77,29 @@ impl Drop for Cluster {
     }
 }
 
+/// Errors that a service logs while its database is unavailable.
+pub(super) const OUTAGE_ERRORS: [&str; 4] =
+    ["a group could not be committed", "the store cannot be read", "nothing could be pruned", "ended timelines"];
+
+/// Checks that a change, a read and a probe get 503. They are sent at once, because each may wait for a timeout.
+fn check_unavailable(service: &Service, change: Request) {
+    let requests = [change, Request::get("/v1/anchors"), Request::get("/readyz").anonymous()];
+    let waiting = requests.map(|request| {
+        let mut connection = service.connect();
+        connection.send_request(&service.signed(request));
+        connection
+    });
+    for mut connection in waiting {
+        let answer = connection.answer(false).unwrap();
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
+    }
+}
+
 #[test]
 fn service_reports_database_outage_and_recovers() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
-    service.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "nothing could be pruned",
-        "ended timelines could not be cleaned up",
-    ];
+    service.errors_expected = OUTAGE_ERRORS.to_vec();
     let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
     service.post("/v1/events", &json!({ "event_id": "before", "time": "2001-01-01T00:00:00Z", "description": "x" }));
     assert!(!service.data().join("timenav.db").exists(), "everything is in the database");
@@ -109,8 +122,7 @@ fn service_reports_database_outage_and_recovers() {
     assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1);
     service.restart();
     assert_eq!(service.find_all("main", "*", "../..", "10").len(), 1);
-    let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
-    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+    service.scan_is_clean("main");
     service.audit();
 }
 
@@ -154,12 +166,7 @@ fn service_that_starts_before_its_database_waits_for_it() {
 fn missing_synchronous_standby_is_reported_on_new_connections() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
-    service.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "nothing could be pruned",
-        "ended timelines",
-    ];
+    service.errors_expected = OUTAGE_ERRORS.to_vec();
     for statement in ["ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"] {
         assert!(cluster.ask(statement), "{statement}");
     }
@@ -172,10 +179,7 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
         cluster.ask(waits)
     });
     assert!(cluster.ask(end_sessions));
-    for request in [Request::get("/readyz").anonymous(), Request::get("/v1/anchors"), Request::post("/v1/pause-time")] {
-        let answer = service.send(request);
-        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
-    }
+    check_unavailable(&service, Request::post("/v1/pause-time"));
     assert!(service.log_text().contains("`synchronous_standby_names`"), "{}", service.log_text());
     // A start fails with the reason, immediately if a signal arrives.
     assert!(service.stop().success());
@@ -208,20 +212,10 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
 fn frozen_database_server_does_not_block_forever() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url, "--shutdown-deadline-secs", "1"]);
-    service.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "nothing could be pruned",
-        "ended timelines",
-        "the last entries could not be written",
-    ];
+    service.errors_expected = [&OUTAGE_ERRORS[..], &["the last entries could not be written"]].concat();
     service.post("/v1/pause-time", &json!({}));
     cluster.order("freeze");
-    for request in [Request::get("/readyz").anonymous(), Request::post("/v1/resume-time"), Request::get("/v1/anchors")]
-    {
-        let answer = service.send(request);
-        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")), "{answer}");
-    }
+    check_unavailable(&service, Request::post("/v1/resume-time"));
     cluster.order("thaw");
     until_so("the database to be back", || service.send(Request::get("/readyz").anonymous()).status == 200);
     service.post("/v1/resume-time", &json!({}));
@@ -279,96 +273,65 @@ fn second_service_or_wrong_key_cannot_use_the_database() {
     service.audit();
 }
 
-/// Services on one database would each create a different key.
+/// Services on one database would each create a different key, so none does. Like a mounted secret, the key may be
+/// outside the data folder.
 #[test]
-fn missing_signing_key_is_not_created_by_the_service() {
+fn service_uses_a_signing_key_created_by_the_operator() {
     let cluster = Cluster::start();
     let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
+    let (data, keys, log) = (folder.path().join("data"), folder.path().join("keys"), folder.path().join("log"));
+    let key = keys.join("signing.key").display().to_string();
     for replicas in [&["--store", &cluster.url][..], &["--store", &cluster.url, "--replicas"]] {
         let refused = refused_start(&data, replicas);
         let command = format!("create it with `timenav signing-key new {}/signing.key`", data.display());
         assert!(refused.contains(&command), "{refused}");
         assert!(!data.join("signing.key").exists() && !data.join("admin.key").exists());
     }
-    let public = make_signing_key(&data);
-    assert!(public.starts_with("timenav.local/main+"), "{public}");
-    assert_eq!(std::fs::metadata(data.join("signing.key")).unwrap().permissions().mode() & 0o777, 0o600);
-    let (code, stdout, refused) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(refused.contains("a signing key is never overwritten"), "{refused}");
-    let process = Process::start(&data, &folder.path().join("log"), &["--store", &cluster.url]);
-    assert!(data.join("admin.key").exists() && !data.join("admin.key.first").exists());
-    process.kill();
-}
-
-/// Like a mounted secret: the data folder contains no key.
-#[test]
-fn signing_key_can_be_outside_the_data_folder() {
-    let cluster = Cluster::start();
-    let folder = tempfile::tempdir().unwrap();
-    let (data, keys) = (folder.path().join("data"), folder.path().join("keys"));
-    let key = keys.join("signing.key").display().to_string();
     let arguments = ["--store", &cluster.url, "--signing-key", &key];
     let refused = refused_start(&data, &arguments);
     assert!(refused.contains(&format!("create it with `timenav signing-key new {key}`")), "{refused}");
-    make_signing_key(&keys);
+    let public = make_signing_key(&keys);
+    assert!(public.starts_with("timenav.local/main+"), "{public}");
     let refused = refused_start(&data, &["--signing-key", &key]);
     assert!(refused.contains("`signing_key` is for a service with a PostgreSQL database"), "{refused}");
-    let log = folder.path().join("log");
-    let works = || {
+    let check_start = || {
         let process = Process::start(&data, &log, &arguments);
         let admin = std::fs::read_to_string(data.join("admin.key")).unwrap();
         let to = Request::post("/v1/travel").json(&json!({ "destination_time": "2030-01-01T00:00:00Z" }));
         assert_eq!(send(process.address, &to.key(admin.trim_end())).unwrap().status, 200);
         process.kill();
-        assert!(!data.join("signing.key").exists());
+        assert!(!data.join("signing.key").exists() && !data.join("admin.key.first").exists());
     };
-    works();
-    let doctor = |data: &std::path::Path| {
-        let mut command = timenav();
-        command.args(["doctor", "--security", "--json", "--data"]).arg(data).args(arguments);
-        serde_json::from_str::<Value>(&run(&mut command, "").1).unwrap()["checks"].clone()
-    };
-    let outcome = || {
-        let checks = doctor(&data);
-        let check = checks.as_array().unwrap().iter().find(|check| check["name"] == "signing-key").cloned();
-        check.unwrap()["outcome"].clone()
-    };
+    check_start();
+    let outcome = || doctor(&data, &[&["--security"], &arguments[..]].concat())["signing-key"]["outcome"].clone();
     assert_eq!(outcome(), "ok");
     std::fs::set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
-    assert_eq!(outcome(), "fail", "the key belongs to who runs the service, and a group can read it");
+    assert_eq!(outcome(), "fail", "the key belongs to the user of the service, and a group can read it");
     std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
 
     let old = std::fs::read_to_string(&key).unwrap();
-    let rotate = || {
+    let rotate = |expected: i32| {
         let mut command = timenav();
-        command.args(["rotate-signing-key", "--data"]).arg(&data).args(arguments);
-        let (code, stdout, stderr) = run(&mut command, "");
-        (code, stdout + &stderr)
+        ends(command.args(["rotate-signing-key", "--data"]).arg(&data).args(arguments), expected)
     };
     // A mounted file cannot be replaced, which is detected before any ledger is changed.
     let in_the_way = keys.join("signing.key.try");
     std::fs::create_dir(&in_the_way).unwrap();
-    let (code, printed) = rotate();
-    assert!(code == Some(1) && printed.contains("the new key cannot be written to"), "{printed}");
+    let printed = rotate(1);
+    assert!(printed.contains("the new key cannot be written to"), "{printed}");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), old);
-    works();
+    check_start();
     std::fs::remove_dir(&in_the_way).unwrap();
-    let (code, printed) = rotate();
-    assert_eq!(code, Some(0), "{printed}");
+    rotate(0);
     assert_ne!(std::fs::read_to_string(&key).unwrap(), old);
-    works();
+    check_start();
     let mut verify = timenav();
-    let (code, printed, error) = run(verify.args(["verify", "--store", &cluster.url, "--data"]).arg(&data), "");
-    assert!(code != Some(0) && error.contains("there is no --key"), "{printed}{error}");
+    fails(verify.args(["verify", "--store", &cluster.url, "--data"]).arg(&data), 1, "there is no --key");
 }
 
 /// Runs `timenav doctor` and returns the result of each check.
-fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTreeMap<String, Value> {
-    let mut command = timenav();
-    command.args(["doctor", "--json", "--store", url, "--data"]).arg(service.data()).args(more);
-    let (_, stdout, stderr) = run(&mut command, "");
+fn doctor(data: &Path, more: &[&str]) -> std::collections::BTreeMap<String, Value> {
+    let (_, stdout, stderr) = run(timenav().args(["doctor", "--json", "--data"]).arg(data).args(more), "");
     let output: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     let all = output["checks"].as_array().unwrap().iter();
     all.map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone())).collect()
@@ -379,7 +342,10 @@ fn doctor_checks_database_and_file_commands_name_alternatives() {
     let mut cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
-    let seen = doctor(&service, &cluster.url, &["--security"]);
+    let data = service.data();
+    let store = ["--store", &cluster.url.clone()];
+    let security = ["--security", store[0], store[1]];
+    let seen = doctor(&data, &security);
     for (name, expected) in [
         ("database", "ok"),
         // The server of these tests runs without durability.
@@ -398,42 +364,32 @@ fn doctor_checks_database_and_file_commands_name_alternatives() {
     ] {
         assert_eq!(seen.get(name).map(|check| &check["outcome"]), Some(&json!(expected)), "{name}: {seen:#?}");
     }
-    assert_eq!(doctor(&service, &cluster.url, &[])["service"]["outcome"], "ok");
+    assert_eq!(doctor(&data, &store)["service"]["outcome"], "ok");
     // The advice is the statement in the documentation, and the service accepts the table afterwards.
     let page = include_str!("../../../../../docs/postgresql.md");
     let statement = page.split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
     assert!(cluster.ask(&statement.split_whitespace().collect::<Vec<_>>().join(" ")), "{statement}");
-    assert_eq!(doctor(&service, &cluster.url, &["--security"])["database-vacuum"]["outcome"], "ok");
-    let nowhere = doctor(&service, "postgres://ada:secret@127.0.0.1:1/none?sslmode=disable", &[]);
+    assert_eq!(doctor(&data, &security)["database-vacuum"]["outcome"], "ok");
+    let nowhere = doctor(&data, &["--store", "postgres://ada:secret@127.0.0.1:1/none?sslmode=disable"]);
     assert_eq!(nowhere["database"]["outcome"], "fail");
     assert!(!nowhere["database"].to_string().contains("secret"));
     assert!(service.stop().success());
-    let data = service.data().display().to_string();
+    // Whether the folder alone shows that is tested without a process.
     for (command, expected) in [
         (&["backup", "--to", "/nowhere/backup"][..], "use `pg_dump --format=custom` or base backups"),
         (&["restore", "--from", "/nowhere/backup"], "use `pg_restore` into an empty database"),
         (&["compact"], "run `VACUUM (FULL)`"),
     ] {
-        let (code, _, stdout) = run(timenav().args(command).args(["--data", &data, "--store", &cluster.url]), "");
-        assert!(code == Some(1) && stdout.contains(expected), "{command:?}: {stdout}");
+        fails(timenav().args(command).args(store).arg("--data").arg(&data), 1, expected);
     }
-    let (code, _, stdout) = run(timenav().args(["backup", "--to", "/nowhere/backup", "--data", &data]), "");
-    assert!(code == Some(1) && stdout.contains("if the service keeps everything in PostgreSQL"), "{stdout}");
     service.start_again();
     service.audit();
 }
 
-/// Runs `timenav migrate` and returns its exit code and output.
-fn migrate(from: &str, to: &str) -> (Option<i32>, String) {
-    let (code, stdout, stderr) = run(timenav().args(["migrate", "--from", from, "--to", to]), "");
-    (code, stdout + &stderr)
-}
-
-fn verify(service: &Service, url: &str, more: &[&str]) -> (Option<i32>, String) {
+pub(super) fn migrate(from: &str, to: &str) -> Command {
     let mut command = timenav();
-    command.args(["verify", "--store", url, "--data"]).arg(service.data()).args(more);
-    let (code, stdout, stderr) = run(&mut command, "");
-    (code, stdout + &stderr)
+    command.args(["migrate", "--from", from, "--to", to]);
+    command
 }
 
 /// The procedure of docs/postgresql.md: there, verified, and back.
@@ -448,22 +404,21 @@ fn migration_to_postgresql_and_back_keeps_all_data() {
     service.post("/v1/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2030-01-01T00:00:00Z" }));
     let folder = format!("sqlite:{}", service.data().display());
-    let (code, stdout) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(1), "{stdout}");
-    assert!(stdout.contains("is in use by another timenav process"), "{stdout}");
+    fails(&mut migrate(&folder, &cluster.url), 1, "is in use by another timenav process");
     let stored = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(stored.path(), service.send(Request::get("/timeline/fork/checkpoint")).text()).unwrap();
     assert!(service.stop().success());
 
-    let (code, stdout) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(0), "{stdout}");
+    let stdout = ends(&mut migrate(&folder, &cluster.url), 0);
     let next = format!("timenav serve --data {} --store \"$TIMENAV_STORE\"", service.data().display());
     assert!(stdout.starts_with("Moved 3 timelines with ") && stdout.contains(&next), "{stdout}");
     assert!(service.data().join("timenav.db.moved").exists() && !service.data().join("timenav.db").exists());
-    let (code, stdout) = verify(&service, &cluster.url, &[]);
-    assert_eq!(code, Some(0), "{stdout}");
-    let (code, stdout) = verify(&service, &cluster.url, &["--checkpoint", stored.path().to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{stdout}");
+    let verify = |service: &Service, more: &[&str]| {
+        let mut command = timenav();
+        ends(command.args(["verify", "--store", &cluster.url, "--data"]).arg(service.data()).args(more), 0)
+    };
+    verify(&service, &[]);
+    let stdout = verify(&service, &["--checkpoint", stored.path().to_str().unwrap()]);
     assert!(stdout.contains("fork"), "{stdout}");
     service.arguments(&["--store", &cluster.url]);
     service.start_again();
@@ -472,15 +427,12 @@ fn migration_to_postgresql_and_back_keeps_all_data() {
     assert_eq!(again.json()["event_id"], first["event_id"]);
     service.log_in("admin", "correct horse battery staple");
     service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2031-01-01T00:00:00Z" }));
-    let (code, stdout) = migrate(&cluster.url, &folder);
-    assert_eq!(code, Some(1), "{stdout}");
-    assert!(stdout.contains("in use by another timenav"), "{stdout}");
-    let (code, stdout) = verify(&service, &cluster.url, &[]);
-    assert_eq!(code, Some(0), "while it runs: {stdout}");
+    fails(&mut migrate(&cluster.url, &folder), 1, "in use by another timenav");
+    // While it runs.
+    verify(&service, &[]);
     assert!(service.stop().success());
 
-    let (code, stdout) = migrate(&cluster.url, &folder);
-    assert_eq!(code, Some(0), "{stdout}");
+    ends(&mut migrate(&cluster.url, &folder), 0);
     service.arguments(&[]);
     service.start_again();
     let clock = service.get("/v1/clock", &[("timeline_id", "fork")]);
@@ -495,27 +447,24 @@ fn migration_detects_changed_rows_and_rejects_invalid_targets() {
     service.post("/v1/events", &json!({ "event_id": "e", "time": "2001-01-01T00:00:00Z", "description": "x" }));
     assert!(service.stop().success());
     let folder = format!("sqlite:{}", service.data().display());
-    let check = |from: &str, to: &str, expected: &str| {
-        let (code, stdout) = migrate(from, to);
-        assert!(code.is_some_and(|code| code > 0) && stdout.contains(expected), "{code:?} {stdout}");
+    for (from, to, expected) in [
+        (&folder, &folder, "use `timenav backup` and `timenav restore`"),
+        (&cluster.url, &cluster.url, "use `pg_dump` and `pg_restore`"),
+        (&"sqlite:/nowhere".to_owned(), &cluster.url, "there is no data folder /nowhere"),
+        (&cluster.url, &folder, "already exists"),
+    ] {
+        fails(&mut migrate(from, to), 1, expected);
+    }
+    let change = |from: &str, to: &str| {
+        service.tamper(&format!("UPDATE events SET content = replace(content, '{from}', ?1) WHERE event_id = 'e'"), to);
     };
-    check(&folder, &folder, "use `timenav backup` and `timenav restore`");
-    check(&cluster.url, &cluster.url, "use `pg_dump` and `pg_restore`");
-    check("timenav-data", &cluster.url, "write sqlite:DIR, or postgres://");
-    check("sqlite:/nowhere", &cluster.url, "there is no data folder /nowhere");
-    check(&cluster.url, &folder, "already exists");
-    let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
-    let content = database.query_row("SELECT content FROM events WHERE event_id = 'e'", [], |row| row.get(0));
-    let content: String = content.unwrap();
-    drop(database);
-    service.tamper("UPDATE events SET content = ?1 WHERE event_id = 'e'", "{}");
-    let (code, stdout) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(7), "{stdout}");
+    change("\"x\"", "\"y\"");
+    ends(&mut migrate(&folder, &cluster.url), 7);
     assert!(service.data().join("timenav.db").exists(), "nothing was moved");
     let other = tempfile::tempdir().unwrap();
     let refused = refused_start(other.path(), &["--store", &cluster.url]);
     assert!(refused.contains("run the same `timenav migrate` again"), "{refused}");
-    service.tamper("UPDATE events SET content = ?1 WHERE event_id = 'e'", &content);
+    change("\"y\"", "\"x\"");
     service.start_again();
     service.audit();
 }

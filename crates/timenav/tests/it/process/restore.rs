@@ -3,23 +3,19 @@
 use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 
-use super::backup::section;
-use super::{mode, refused_start};
+use super::{mode, refused_start, section};
 use crate::ledger;
 use crate::support::http::{Connection, Request};
-use crate::support::service::{Process, Service, run, timenav};
+use crate::support::service::{Process, Service, ends, fails, succeeds, timenav};
 
 /// Events recorded before a backup starts, which must be in it.
 const EVENTS_BEFORE: usize = 1_000;
 const PASSWORD: &str = "correct horse battery staple";
-const ERASED: &str = "a description that is erased and found nowhere";
-
-type Ended = (Option<i32>, String, String);
 
 /// A separate folder for backups and restored data.
 struct Away(tempfile::TempDir);
@@ -53,36 +49,36 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-fn backup(data: &Path, to: &Path, arguments: &[&str]) -> Ended {
-    run(timenav().arg("backup").arg("--data").arg(data).arg("--to").arg(to).args(arguments), "")
+fn backup(data: &Path, to: &Path, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.arg("backup").arg("--data").arg(data).arg("--to").arg(to).args(arguments);
+    command
 }
 
 #[track_caller]
 fn backed_up(data: &Path, to: &Path, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = backup(data, to, arguments);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    stdout
+    succeeds(&mut backup(data, to, arguments))
 }
 
-fn restore(from: &Path, data: &Path, arguments: &[&str]) -> Ended {
-    run(timenav().arg("restore").arg("--from").arg(from).arg("--data").arg(data).args(arguments), "")
+fn restore(from: &Path, data: &Path, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.arg("restore").arg("--from").arg(from).arg("--data").arg(data).args(arguments);
+    command
 }
 
 /// Restores a backup with the keys of a folder.
 #[track_caller]
 fn restored(from: &Path, data: &Path, keys: &Path) -> String {
-    let (code, stdout, stderr) = restore(from, data, &["--keys", text(keys)]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    stdout
+    succeeds(&mut restore(from, data, &["--keys", text(keys)]))
 }
 
 /// Runs a restore that fails and leaves nothing but locks. Returns its stderr.
 #[track_caller]
 fn refused(from: &Path, data: &Path, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = restore(from, data, arguments);
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(!data.join("timenav.db").exists() && !data.join("checkpoints.log").exists(), "{stderr}");
-    assert!(!data.join("restoring").exists(), "{stderr}");
+    let stderr = fails(&mut restore(from, data, arguments), 1, "");
+    for name in ["timenav.db", "checkpoints.log", "restoring"] {
+        assert!(!data.join(name).exists(), "{name}: {stderr}");
+    }
     stderr
 }
 
@@ -94,11 +90,11 @@ fn event(name: &str) -> Value {
     json!({ "event_id": name, "time": "2001-01-01T00:00:00Z" })
 }
 
-/// Runs `timenav verify` on a folder with the saved key and checkpoint.
-fn verify(data: &Path, [key, checkpoint]: &[PathBuf; 2]) -> Ended {
+/// Returns the command that verifies a folder with the saved key and checkpoint.
+fn verify(data: &Path, [key, checkpoint]: &[PathBuf; 2]) -> Command {
     let mut command = timenav();
     command.arg("verify").arg("--data").arg(data).arg("--key").arg(key).arg("--checkpoint").arg(checkpoint);
-    run(&mut command, "")
+    command
 }
 
 /// Sends a request to another process with the operator's key of a service.
@@ -170,13 +166,11 @@ fn backup_of_running_service_restores_and_verifies() {
     for name in names(&data) {
         assert_eq!(mode(&data.join(&name)), 0o600, "{name}");
     }
-    let (code, stdout, stderr) = verify(&data, &stored);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let stdout = succeeds(&mut verify(&data, &stored));
     assert!(stdout.contains("3 checkpoints"), "the kept one, the one outside and the one inside: {stdout}");
     // A later checkpoint shows that the history was rolled back.
-    let (code, stdout, _) = verify(&data, &later);
-    assert_eq!(code, Some(7), "{stdout}");
-    assert!(stdout.contains("rollback"), "{stdout}");
+    let output = ends(&mut verify(&data, &later), 7);
+    assert!(output.contains("rollback"), "{output}");
 
     let log = away.path("log");
     let mut process = Process::start(&data, &log, &[]);
@@ -197,7 +191,7 @@ fn backup_of_running_service_restores_and_verifies() {
     assert!(process.wait().success());
     let output = std::fs::read_to_string(&log).unwrap();
     assert!(!output.contains("ERROR") && !output.contains("WARN"), "{output}");
-    assert_eq!(verify(&data, &stored).0, Some(0));
+    ends(&mut verify(&data, &stored), 0);
     service.audit();
 }
 
@@ -245,8 +239,7 @@ fn killed_backup_leaves_no_file_and_next_succeeds() {
     let work = away.path("x.backup.unfinished");
     let mut cut_off = 0;
     for mark in ["lock", "timenav.db", "checkpoints.log", "unfinished"].iter().cycle().take(12) {
-        let mut command = timenav();
-        command.arg("backup").arg("--data").arg(service.data()).arg("--to").arg(&file);
+        let mut command = backup(&service.data(), &file, &[]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !work.join(mark).exists() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
@@ -280,8 +273,7 @@ fn killed_restore_leaves_no_service_and_can_be_repeated() {
     let mut cut_off = 0;
     for mark in ["restoring", "restoring/timenav.db", "restoring/checkpoints.log", "timenav.db", "checkpoints.log"] {
         let data = away.path("data");
-        let mut command = timenav();
-        command.arg("restore").arg("--from").arg(&file).arg("--data").arg(&data);
+        let mut command = restore(&file, &data, &[]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !data.join(mark).exists() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
@@ -294,8 +286,7 @@ fn killed_restore_leaves_no_service_and_can_be_repeated() {
             cut_off += 1;
         }
         if !data.join("timenav.db").exists() {
-            let (code, stdout, stderr) = restore(&file, &data, &[]);
-            assert_eq!(code, Some(0), "killed at {mark}: {stdout}{stderr}");
+            ends(&mut restore(&file, &data, &[]), 0);
             assert!(!data.join("restoring").exists());
         }
         std::fs::remove_dir_all(&data).unwrap();
@@ -310,25 +301,21 @@ fn backup_without_disk_space_fails_and_leaves_no_file() {
     let away = Away::new();
     let (file, whole) = (away.path("x.backup"), away.path("whole.backup"));
     backed_up(&service.data(), &whole, &[]);
-    let limited = |blocks: u64, arguments: &[&str]| -> Ended {
-        let inner = timenav();
-        let mut limited = std::process::Command::new("sh");
-        limited.arg("-c").arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\"")).arg(inner.get_program());
-        run(limited.env_clear().args(arguments), "")
+    let limited = |blocks: u64, command: &Command| {
+        let mut limited = Command::new("sh");
+        limited.arg("-c").arg(format!("ulimit -f {blocks} && exec \"$0\" \"$@\"")).arg(command.get_program());
+        limited.env_clear().args(command.get_args());
+        limited
     };
-    let data = service.data();
     let bytes = whole.metadata().unwrap().len();
     // Too little space for the database copy, and too little for the final file.
     for blocks in [8, bytes / 512 - 1] {
-        let (code, stdout, stderr) = limited(blocks, &["backup", "--data", text(&data), "--to", text(&file)]);
-        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-        assert!(stderr.contains("x.backup.unfinished") && stderr.contains("cannot be written"), "{stderr}");
+        let stderr = fails(&mut limited(blocks, &backup(&service.data(), &file, &[])), 1, "cannot be written");
+        assert!(stderr.contains("x.backup.unfinished"), "{stderr}");
         assert_eq!(away.names(), ["whole.backup".to_owned()].into());
     }
     let target = away.path("data");
-    let (code, stdout, stderr) = limited(8, &["restore", "--from", text(&whole), "--data", text(&target)]);
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("cannot be copied"), "{stderr}");
+    fails(&mut limited(8, &restore(&whole, &target, &[])), 1, "cannot be copied");
     assert!(!target.join("timenav.db").exists() && !target.join("restoring").exists());
     restored(&whole, &target, &service.data());
     service.audit();
@@ -369,29 +356,25 @@ fn tampered_database_is_not_backed_up() {
         ),
     ] {
         service.tamper(statement, "main");
-        let (code, stdout, stderr) = backup(&service.data(), &file, &["--depth", depth]);
-        assert_eq!((code, stdout.as_str()), (Some(7), ""), "{statement}: {stderr}");
-        assert!(stderr.contains(expected) && stderr.contains("tampering or damage"), "{statement}: {stderr}");
+        let stderr = fails(&mut backup(&service.data(), &file, &["--depth", depth]), 7, expected);
+        assert!(stderr.contains("tampering or damage"), "{statement}: {stderr}");
         assert_eq!(away.names(), BTreeSet::new(), "{statement}");
         std::fs::write(&database, &untouched).unwrap();
     }
     // An older copy of the database is detected by the external checkpoints.
     std::fs::write(&database, &earlier).unwrap();
-    let (code, _, stderr) = backup(&service.data(), &file, &[]);
-    assert_eq!(code, Some(7), "{stderr}");
-    assert!(stderr.contains("rollback"), "{stderr}");
+    fails(&mut backup(&service.data(), &file, &[]), 7, "rollback");
     // A database with foreign objects is not copied.
     std::fs::write(&database, &untouched).unwrap();
     rusqlite::Connection::open(&database).unwrap().execute_batch("CREATE TABLE foreign_one (a)").unwrap();
-    let (code, _, stderr) = backup(&service.data(), &file, &[]);
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("`foreign_one` is not part of timenav's schema"), "{stderr}");
+    fails(&mut backup(&service.data(), &file, &[]), 1, "`foreign_one` is not part of timenav's schema");
     assert_eq!(away.names(), BTreeSet::new());
     std::fs::write(&database, &untouched).unwrap();
     service.start_again();
     service.audit();
 }
 
+/// Tests of the packer modify each part of the file and its manifest.
 #[test]
 fn truncated_or_modified_backup_is_not_restored() {
     let service = Service::start();
@@ -404,62 +387,31 @@ fn truncated_or_modified_backup_is_not_restored() {
         std::fs::write(&changed, bytes).unwrap();
         refused(&changed, &data, &[])
     };
-    for length in [0, 1, 511, 512, 513, whole.len() / 2, whole.len() - 1_025, whole.len() - 512, whole.len() - 1] {
+    let check = |bytes: &[u8], expected: &str| {
+        let complaint = refused(bytes);
+        assert!(complaint.contains(expected), "{expected}: {complaint}");
+    };
+    for length in [0, 1, 513, whole.len() / 2, whole.len() - 1_025, whole.len() - 1] {
         let complaint = refused(&whole[..length]);
         assert!(complaint.contains("cut off") || complaint.contains("is damaged"), "{length}: {complaint}");
     }
-    let complaint = refused(&[&whole[..], &[0; 512]].concat());
-    assert!(complaint.contains("has data after its end"), "{complaint}");
-    let position = |text: &str| {
-        let found = whole.windows(text.len()).rposition(|piece| piece == text.as_bytes());
-        found.unwrap_or_else(|| panic!("no {text}"))
-    };
-    // A byte of the database, the checkpoints, a key, a digest, the time, the signature, a name.
+    check(&[&whole[..], &[0; 512]].concat(), "has data after its end");
+    let position = |text: &str| memchr::memmem::rfind(&whole, text.as_bytes()).unwrap_or_else(|| panic!("no {text}"));
     for (at, expected) in [
         (512 + 5_000, "`timenav.db` differs from its digest"),
         (position("timenav.local/main"), "`checkpoints.log` differs from its digest"),
         (position("PRIVATE+KEY+") + 30, "`signing.key` differs from its digest"),
-        (position("\nfile timenav.db ") + 30, "is not signed by its key"),
         (position("\nmade 2") + 7, "is not signed by its key"),
-        (whole.len() - 1_024 - 512 + 3, "manifest"),
-        (position("\nkey timenav") + 2, "manifest"),
         (0, "is damaged"),
     ] {
         let mut bytes = whole.clone();
-        bytes[at] = if bytes[at] == b'1' { b'2' } else { b'1' };
-        if bytes == whole {
-            continue;
-        }
-        let complaint = refused(&bytes);
-        assert!(complaint.contains(expected), "{at}, {expected}: {complaint}");
+        bytes[at] ^= 1;
+        check(&bytes, expected);
     }
-    let complaint = refused(b"something else entirely, which is longer than a block of a tar".repeat(20).as_slice());
-    assert!(complaint.contains("not a timenav backup"), "{complaint}");
+    check("something other than a tar, longer than a block ".repeat(20).as_bytes(), "not a timenav backup");
     // The unmodified backup is restored into the same folder.
     std::fs::write(&changed, &whole).unwrap();
-    let (code, stdout, stderr) = restore(&changed, &data, &[]);
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
-    service.audit();
-}
-
-#[test]
-fn erased_content_is_not_in_the_backup() {
-    let service = Service::start();
-    let away = Away::new();
-    let named = |number: usize| json!({ "event_id": format!("event-{number}"), "time": "2001-01-01T00:00:00Z", "description": ERASED });
-    service.post("/v1/events", &(0..50).map(named).collect());
-    let has_it = |path: &Path| {
-        let bytes = std::fs::read(path).unwrap();
-        memchr::memmem::find(&bytes, ERASED.as_bytes()).is_some()
-    };
-    let (before, after) = (away.path("before.backup"), away.path("after.backup"));
-    backed_up(&service.data(), &before, &[]);
-    assert!(has_it(&before), "else nothing is tried");
-    for number in 0..50 {
-        service.post("/v1/erase-data", &json!({ "event_id": format!("event-{number}") }));
-    }
-    backed_up(&service.data(), &after, &["--depth", "full"]);
-    assert!(!has_it(&after));
+    ends(&mut restore(&changed, &data, &[]), 0);
     service.audit();
 }
 
@@ -475,9 +427,7 @@ fn backup_and_restore_overwrite_nothing() {
         (away.path("folder"), "is a folder"),
         (away.path("nowhere/x.backup"), "there is no folder"),
     ] {
-        let (code, stdout, stderr) = backup(&service.data(), &to, &[]);
-        assert_eq!((code, stdout.as_str()), (Some(1), ""));
-        assert!(stderr.contains(expected), "{stderr}");
+        fails(&mut backup(&service.data(), &to, &[]), 1, expected);
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     std::fs::remove_file(&file).unwrap();
@@ -487,17 +437,11 @@ fn backup_and_restore_overwrite_nothing() {
     std::fs::write(work.join("precious"), "precious").unwrap();
     backed_up(&service.data(), &file, &[]);
     assert_eq!(names(&work), ["precious".to_owned()].into());
-    let (code, _, stderr) = backup(&away.path("folder"), &away.path("y.backup"), &[]);
-    assert_eq!(code, Some(1));
-    assert!(stderr.contains("there is no database in"), "{stderr}");
+    fails(&mut backup(&away.path("folder"), &away.path("y.backup"), &[]), 1, "there is no database in");
 
-    let (code, _, stderr) = restore(&file, &service.data(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(stderr.contains("is in use by another timenav process"), "{stderr}");
+    fails(&mut restore(&file, &service.data(), &[]), 1, "is in use by another timenav process");
     assert!(service.stop().success());
-    let (code, _, stderr) = restore(&file, &service.data(), &[]);
-    assert_eq!(code, Some(1));
-    assert!(stderr.contains("is not empty"), "{stderr}");
+    fails(&mut restore(&file, &service.data(), &[]), 1, "is not empty");
     service.start_again();
     std::fs::create_dir(&data).unwrap();
     std::fs::write(data.join("notes.txt"), "precious").unwrap();
@@ -518,10 +462,8 @@ fn restore_accepts_only_matching_keys_from_file_or_folder() {
     let output = backed_up(&service.data(), &plain, &[]);
     assert!(output.contains(&format!("{}/signing.key", service.data().display())), "{output}");
     let secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
-    let holds = |path: &Path, piece: &str| {
-        let bytes = std::fs::read(path).unwrap();
-        memchr::memmem::find(&bytes, piece.as_bytes()).is_some()
-    };
+    let holds =
+        |path: &Path, piece: &str| memchr::memmem::find(&std::fs::read(path).unwrap(), piece.as_bytes()).is_some();
     assert!(!holds(&plain, secret.trim_end()) && !holds(&plain, &service.admin));
     let output = backed_up(&service.data(), &with_keys, &["--with-keys"]);
     assert!(
@@ -533,23 +475,22 @@ fn restore_accepts_only_matching_keys_from_file_or_folder() {
 
     // Without keys the folder is restored, but does not start before its key is there.
     let data = away.path("without");
-    let (code, stdout, stderr) = restore(&plain, &data, &[]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stderr.contains("give the key that you trust with --key"), "{stderr}");
-    assert!(stdout.contains("Put the signing key whose public half is "), "{stdout}");
-    assert!(stdout.contains("there as signing.key"), "{stdout}");
+    let output = ends(&mut restore(&plain, &data, &[]), 0);
+    for words in
+        ["give the key that you trust with --key", "Put the signing key whose public half is ", "there as signing.key"]
+    {
+        assert!(output.contains(words), "{words}: {output}");
+    }
     assert!(refused_start(&data, &[]).contains("put the key back"));
     std::fs::copy(service.data().join("signing.key"), data.join("signing.key")).unwrap();
     // Existing keys are kept, and missing ones are taken from the backup.
     let there = away.path("there");
     std::fs::create_dir(&there).unwrap();
     std::fs::copy(service.data().join("signing.key"), there.join("signing.key")).unwrap();
-    let (code, stdout, stderr) = restore(&plain, &there, &[]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    succeeds(&mut restore(&plain, &there, &[]));
     let [key, _] = away.keep(&service, "checkpoint");
     let from_file = away.path("from-file");
-    let (code, stdout, stderr) = restore(&with_keys, &from_file, &["--key", text(&key)]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    succeeds(&mut restore(&with_keys, &from_file, &["--key", text(&key)]));
     assert_eq!(std::fs::read_to_string(from_file.join("admin.key")).unwrap().trim_end(), service.admin);
     for folder in [&data, &there, &from_file] {
         let log = away.path("log");
@@ -590,8 +531,7 @@ fn backup_from_before_key_rotation_needs_the_old_key() {
     let complaint = refused(&before, &away.path("a"), &["--keys", text(&service.data())]);
     assert!(complaint.contains("or the key was rotated"), "{complaint}");
     restored(&after, &away.path("b"), &service.data());
-    let (code, _, stderr) = restore(&before, &away.path("c"), &[]);
-    assert_eq!(code, Some(0), "{stderr}");
+    ends(&mut restore(&before, &away.path("c"), &[]), 0);
     for folder in ["b", "c"] {
         let log = away.path("log");
         let process = Process::start(&away.path(folder), &log, &[]);
@@ -611,14 +551,15 @@ fn external_checkpoints_reveal_a_restored_backup() {
     service.post("/v1/events", &event("before"));
     backed_up(&service.data(), &file, &["--checkpoints", text(&stored)]);
     service.post("/v1/events", &event("after"));
-    let (code, _, stderr) = restore(&file, &data, &["--checkpoints", text(&stored), "--keys", text(&service.data())]);
-    assert_eq!(code, Some(1), "the service holds them");
-    assert!(stderr.contains("the folder of checkpoints"), "{stderr}");
+    let keys = service.data();
+    let restoring = |to: &Path, checkpoints: &Path| {
+        restore(&file, to, &["--checkpoints", text(checkpoints), "--keys", text(&keys)])
+    };
+    // The service holds them.
+    fails(&mut restoring(&data, &stored), 1, "the folder of checkpoints");
     assert!(service.stop().success());
     let newer = std::fs::read(stored.join("checkpoints.log")).unwrap();
-    let (code, stdout, stderr) =
-        restore(&file, &data, &["--checkpoints", text(&stored), "--keys", text(&service.data())]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let stdout = succeeds(&mut restoring(&data, &stored));
     assert!(stdout.contains("timenav accept-rollback"), "{stdout}");
     assert!(std::fs::read(stored.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
     assert!(!data.join("checkpoints.log").exists());
@@ -626,16 +567,13 @@ fn external_checkpoints_reveal_a_restored_backup() {
     assert!(complaint.contains("the database was rolled back"), "{complaint}");
     // An empty folder gets the checkpoints of the backup and starts without confirmation.
     let (fresh, empty) = (away.path("fresh"), away.path("empty"));
-    let (code, _, stderr) = restore(&file, &fresh, &["--checkpoints", text(&empty), "--keys", text(&service.data())]);
-    assert_eq!(code, Some(0), "{stderr}");
-    for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &stored, &["--accept-rollback"])] {
-        // The rollback is accepted for a copy: the service itself keeps its data.
-        let checkpoints = if more.is_empty() { checkpoints.clone() } else { away.path("copied") };
-        if !more.is_empty() {
-            std::fs::create_dir(&checkpoints).unwrap();
-            std::fs::write(checkpoints.join("checkpoints.log"), &newer).unwrap();
-        }
-        let arguments = [&["--checkpoints", text(&checkpoints)], more].concat();
+    ends(&mut restoring(&fresh, &empty), 0);
+    // The rollback is accepted for a copy: the service itself keeps its data.
+    let copied = away.path("copied");
+    std::fs::create_dir(&copied).unwrap();
+    std::fs::write(copied.join("checkpoints.log"), &newer).unwrap();
+    for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &copied, &["--accept-rollback"])] {
+        let arguments = [&["--checkpoints", text(checkpoints)], more].concat();
         let process = Process::start(folder, &away.path("log"), &arguments);
         assert_eq!(events_of(&process, &service), ["before".to_owned()].into());
         process.kill();
@@ -664,8 +602,7 @@ fn documented_backup_and_restore_commands_work() {
         let command = command.replace("/mnt/backups", text(away.0.path()));
         let words: Vec<&str> = command.split_whitespace().collect();
         assert_eq!(words[0], "timenav");
-        let (code, stdout, stderr) = run(timenav().args(&words[1..]), "");
-        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{command}: {stdout}");
+        succeeds(timenav().args(&words[1..]));
     }
     let process = Process::start(&away.path("data"), &away.path("log"), &[]);
     send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);

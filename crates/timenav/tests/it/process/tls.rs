@@ -11,9 +11,8 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned};
 
-use super::refused_start;
 use crate::support::http::Connection;
-use crate::support::service::{Process, run, timenav};
+use crate::support::service::{Process, ends, fails, timenav};
 
 /// Writes a self-signed certificate for `localhost` with its key.
 pub(crate) fn certify(folder: &Path) -> [String; 4] {
@@ -47,48 +46,27 @@ fn certificate_enables_https_and_rejects_plain_http() {
     assert!(!reached, "{answer}");
     let key = std::fs::read_to_string(data.join("admin.key")).unwrap();
     let url = format!("https://localhost:{port}");
-    let ask = |arguments: &[&str]| {
+    let ask = |arguments: &[&str], expected: i32| {
         let mut command = timenav();
-        command.args(arguments).args(["--url", &url]).env("TIMENAV_API_KEY", key.trim_end());
-        run(&mut command, "")
+        ends(command.args(arguments).args(["--url", &url]).env("TIMENAV_API_KEY", key.trim_end()), expected)
     };
-    let (code, stdout, stderr) = ask(&["verify", "--ca", arguments[1]]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.starts_with("No tampering found"), "{stdout}");
-    let (code, stdout, stderr) = ask(&["clock", "now", "--ca", arguments[1]]);
-    assert_eq!(code, Some(0), "{stderr}");
-    assert!(stdout.contains("main"), "{stdout}");
+    let output = ask(&["verify", "--ca", arguments[1]], 0);
+    assert!(output.starts_with("No tampering found"), "{output}");
+    let output = ask(&["clock", "now", "--ca", arguments[1]], 0);
+    assert!(output.contains("main"), "{output}");
     // A client that forgets the `s` gets a hint.
     let mut plain = timenav();
     plain.args(["clock", "now", "--url", &format!("http://{}", process.address)]).env("TIMENAV_API_KEY", "tnk_x");
-    let (code, _, stderr) = run(&mut plain, "");
-    assert_eq!(code, Some(6), "{stderr}");
-    assert!(stderr.contains(&format!("write https://{}", process.address)), "{stderr}");
+    fails(&mut plain, 6, &format!("write https://{}", process.address));
     // Only the file makes it trusted, and an invalid certificate file does not.
     for wrong in [&["clock", "now"][..], &["verify"]] {
-        let (code, _, stderr) = ask(wrong);
-        assert_eq!(code, Some(6), "{stderr}");
-        assert!(stderr.to_lowercase().contains("certificate"), "{stderr}");
+        let output = ask(wrong, 6);
+        assert!(output.to_lowercase().contains("certificate"), "{output}");
     }
-    let (code, _, stderr) = ask(&["verify", "--ca", arguments[3]]);
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("contains no PEM certificate"), "{stderr}");
+    let output = ask(&["verify", "--ca", arguments[3]], 1);
+    assert!(output.contains("contains no PEM certificate"), "{output}");
     process.terminate();
     assert!(process.wait().success());
-}
-
-#[test]
-fn unusable_certificate_is_named_at_start() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = certify(folder.path());
-    let data = folder.path().join("data");
-    let complaint = refused_start(&data, &["--tls-cert", &arguments[1]]);
-    assert!(complaint.contains("--tls-key"), "{complaint}");
-    let complaint = refused_start(&data, &["--tls-cert", &arguments[1], "--tls-key", "nowhere.pem"]);
-    assert!(complaint.contains("nowhere.pem"), "{complaint}");
-    std::fs::write(&arguments[1], "no certificate").unwrap();
-    let complaint = refused_start(&data, &["--tls-cert", &arguments[1], "--tls-key", &arguments[3]]);
-    assert!(complaint.contains("cert.pem"), "{complaint}");
 }
 
 /// A service with its own certificate and folder, and timeouts of one second.

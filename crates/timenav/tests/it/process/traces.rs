@@ -12,7 +12,7 @@ use prost::Message as _;
 use serde_json::json;
 
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::Service;
 use crate::support::waiting::{until, until_so};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -238,18 +238,4 @@ fn unavailable_collector_does_not_block_requests() {
     service.start_again();
     assert!(!service.send(Request::get("/metrics").anonymous()).text().contains("timenav_trace_spans"));
     service.audit();
-}
-
-#[test]
-fn invalid_collector_address_is_rejected() {
-    for (wrong, complaint) in [
-        ("127.0.0.1:4318", "http://127.0.0.1:4318"),
-        ("grpc://127.0.0.1:4317", "it must start with http:// or https://"),
-        ("http://ada:secret@127.0.0.1:4318", "OTEL_EXPORTER_OTLP_HEADERS"),
-        ("http://127.0.0.1:4318/v1/traces", "/v1/traces is appended to it"),
-    ] {
-        let (code, stdout, stderr) = run(timenav().args(["serve", "--otlp-endpoint", wrong]), "");
-        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
-        assert!(stderr.contains("--otlp-endpoint") && stderr.contains(complaint), "{stderr}");
-    }
 }

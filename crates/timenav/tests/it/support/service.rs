@@ -279,6 +279,12 @@ impl Service {
         assert!(is_there.is_some(), "{name} is {seen} and not {value}: {}", self.log_text());
     }
 
+    /// Scans a timeline and asserts that nothing is found.
+    #[track_caller]
+    pub(crate) fn scan_is_clean(&self, timeline: &str) {
+        is_clean(&self.post("/v1/detect-tampering", &json!({ "timeline_id": timeline })));
+    }
+
     /// Verifies every ledger and the log, stops the service, and ends the test.
     pub(crate) fn audit(mut self) {
         crate::ledger::audit::check(&self);
@@ -418,6 +424,38 @@ pub(crate) fn run(command: &mut Command, input: &str) -> (Option<i32>, String, S
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is UTF-8");
     (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Asserts that a scan has found nothing.
+#[track_caller]
+pub(crate) fn is_clean(scan: &Value) {
+    assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
+}
+
+/// Runs a command that succeeds with an empty stderr. Returns its stdout.
+#[track_caller]
+pub(crate) fn succeeds(command: &mut Command) -> String {
+    let (code, stdout, stderr) = run(command, "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{command:?}: {stdout}");
+    stdout
+}
+
+/// Runs a command that fails with this exit code, an empty stdout and these words on stderr. Returns its stderr.
+#[track_caller]
+pub(crate) fn fails(command: &mut Command, expected: i32, words: &str) -> String {
+    let (code, stdout, stderr) = run(command, "");
+    assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{command:?}: {stderr}");
+    assert!(stderr.contains(words), "{command:?}: no {words:?} in {stderr}");
+    stderr
+}
+
+/// Runs a command that ends with this exit code. Returns its stdout and stderr together.
+#[track_caller]
+pub(crate) fn ends(command: &mut Command, expected: i32) -> String {
+    let (code, stdout, stderr) = run(command, "");
+    let output = stdout + &stderr;
+    assert_eq!(code, Some(expected), "{command:?}: {output}");
+    output
 }
 
 /// Returns the number of open file descriptors of a process.
