@@ -2,14 +2,12 @@
 //! any time.
 
 mod failover;
-mod followers;
 mod histories;
 mod kills;
 mod leases;
 mod lives;
 mod rolling_upgrade;
 mod rotation;
-mod superseded;
 mod three;
 mod webhooks;
 mod witnesses;
@@ -22,14 +20,20 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::postgres::Cluster;
+use super::postgres::{Cluster, OUTAGE_ERRORS};
 use super::refused_start;
 use crate::support::http::{Answer, Connection, Request};
-use crate::support::service::{Process, Service, make_signing_key};
+use crate::support::service::{Process, Service, is_clean, make_signing_key};
 use crate::support::waiting::try_until;
 
 /// Valid statuses while one of the services is stopping.
 const STATUSES: [u16; 3] = [200, 201, 503];
+
+/// Errors that a service logs while another one or the database is killed or stopped.
+fn errors_expected(more: &[&'static str]) -> Vec<&'static str> {
+    let of_others = ["entries of other services cannot be read", "always committed first"];
+    [&OUTAGE_ERRORS[..], &of_others, more].concat()
+}
 
 /// A second service on the same database.
 struct Replica {
@@ -63,14 +67,33 @@ impl Replica {
         assert!(answer.status < 300, "{path}: {}", answer.text());
         answer.json_or_null()
     }
+
+    /// Kills the process and starts it again.
+    fn restart(&mut self, arguments: &[&str]) {
+        self.process.end();
+        self.process = Self::start(self.folder.path(), arguments);
+    }
+
+    /// Scans the ledgers and asserts that nothing is found.
+    #[track_caller]
+    fn scans_are_clean(&self) {
+        for timeline in ["main", "system"] {
+            is_clean(&self.post("/v1/detect-tampering", &json!({ "timeline_id": timeline })));
+        }
+    }
+}
+
+/// Restarts two services with these arguments.
+fn restart_both(first: &mut Service, second: &mut Replica, arguments: &[&str]) {
+    second.process.end();
+    assert!(first.stop().success());
+    first.arguments(arguments);
+    first.start_again();
+    second.process = Replica::start(second.folder.path(), arguments);
 }
 
 pub(super) fn send(address: SocketAddr, request: &Request) -> std::io::Result<Answer> {
     Connection::open(address)?.exchange(request)
-}
-
-fn generation(clock: &Value) -> u64 {
-    clock["generation"].as_u64().unwrap_or_else(|| panic!("{clock:#}"))
 }
 
 /// Starts two services on one database.
@@ -90,45 +113,6 @@ fn two_at(url: &str) -> (Service, Replica) {
     assert!(refused.contains("another timenav uses this database"), "{refused}");
     let second = Replica::join(&first, url);
     (first, second)
-}
-
-#[test]
-fn response_of_one_replica_holds_at_the_other() {
-    let cluster = Cluster::start();
-    let (first, second) = two(&cluster);
-    for number in 0..20 {
-        let user = format!("user{number}");
-        let secret = first.user(&user);
-        let requested = || send(second.process.address, &Request::get("/v1/clock").key(&secret)).unwrap();
-        assert_eq!(requested().status, 404, "it is known, and has no role");
-        first.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [user] } }));
-        assert_eq!(requested().status, 200);
-        let before = generation(&second.send(Request::get("/v1/clock")).json());
-        first.post("/v1/pause-time", &json!({}));
-        assert_eq!(generation(&second.send(Request::get("/v1/clock")).json()), before + 1);
-        second.post("/v1/resume-time", &json!({}));
-        assert_eq!(generation(&first.get("/v1/clock", &[])), before + 2);
-        let keys = first.get("/v1/api-keys", &[("user_id", &user)]);
-        let key_id = keys["api_keys"][0]["key_id"].as_str().unwrap_or_else(|| panic!("{keys:#}")).to_owned();
-        let revoked = first.send(Request::new("DELETE", &format!("/v1/api-keys/{key_id}")));
-        assert!(revoked.status < 300, "{}", revoked.text());
-        assert_eq!(requested().status, 401);
-    }
-    for number in 0..20 {
-        // Alternating, so that each of them changes something.
-        let path = if number % 2 == 0 { "/v1/pause-time" } else { "/v1/resume-time" };
-        let request = || Request::post(path).idempotent(&format!("same-{number}"));
-        let before = generation(&first.get("/v1/clock", &[]));
-        let (one, two) = std::thread::scope(|scope| {
-            let one = scope.spawn(|| first.send(request()));
-            let two = scope.spawn(|| second.send(request()));
-            (one.join().unwrap(), two.join().unwrap())
-        });
-        assert_eq!((one.status, two.status), (200, 200), "{}{}", one.text(), two.text());
-        assert_eq!(generation(&first.get("/v1/clock", &[])), before + 1);
-    }
-    drop(second);
-    first.audit();
 }
 
 /// Writes of a client before it waits between two of them.
@@ -161,6 +145,41 @@ fn write(address: SocketAddr, key: &str, name: &str, is_over: &AtomicBool) -> Ve
     acknowledged
 }
 
+/// Writes with two clients at each of two services while `disturb` runs. Returns the ids of the acknowledged events.
+fn write_at_both(
+    (first, second): (SocketAddr, SocketAddr),
+    key: &str,
+    round: usize,
+    disturb: impl FnOnce(),
+) -> Vec<String> {
+    let is_over = AtomicBool::new(false);
+    let all = std::thread::scope(|scope| {
+        let is_over = &is_over;
+        let writers = [("here", first, 0), ("there", second, 0), ("here", first, 1), ("there", second, 1)].map(
+            |(name, address, number)| {
+                scope.spawn(move || write(address, key, &format!("{name}-{round}-{number}"), is_over))
+            },
+        );
+        disturb();
+        is_over.store(true, Ordering::SeqCst);
+        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
+    all
+}
+
+/// Checks that events exist, and that a retry with the same key gets the same response at the first service.
+fn check_written(first: &Service, second: &Replica, ids: &[String]) {
+    for id in ids {
+        let found = second.send(Request::get(&format!("/v1/events/{id}")));
+        assert_eq!(found.status, 200, "{id}: {}", found.text());
+        let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
+        let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
+        assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {}", again.text());
+    }
+    second.scans_are_clean();
+}
+
 #[expect(clippy::disallowed_methods, reason = "nothing tells how far somebody else has come")]
 fn wait() {
     std::thread::sleep(Duration::from_millis(20));
@@ -170,50 +189,27 @@ fn wait() {
 fn killed_or_paused_replica_blocks_and_loses_nothing() {
     let cluster = Cluster::start();
     let (mut first, mut second) = two(&cluster);
-    first.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "entries of other services cannot be read",
-        "always committed first",
-    ];
+    first.errors_expected = errors_expected(&[]);
     let mut all = Vec::new();
     for round in 0..6 {
-        let is_over = AtomicBool::new(false);
-        let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
-        let written = std::thread::scope(|scope| {
-            let (admin, is_over) = (&admin, &is_over);
-            let mut writers = Vec::new();
-            for number in 0..2 {
-                writers.push(scope.spawn(move || write(here, admin, &format!("here-{round}-{number}"), is_over)));
-                writers.push(scope.spawn(move || write(there, admin, &format!("there-{round}-{number}"), is_over)));
-            }
+        let (here, there) = (first.address(), second.process.address);
+        all.extend(write_at_both((here, there), &first.admin, round, || {
             (0..15).for_each(|_| wait());
             second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
             // The other service continues to respond.
-            let request = Request::post("/v1/pause-time").key(admin);
+            let request = Request::post("/v1/pause-time").key(&first.admin);
             let answer = try_until(|| Some(send(here, &request).unwrap()).filter(|answer| answer.status == 200));
             assert!(answer.is_some(), "it is held up");
             if round % 2 == 0 {
                 second.process.signal(Signal::CONT);
             }
             (0..10).for_each(|_| wait());
-            is_over.store(true, Ordering::SeqCst);
-            writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
-        });
-        all.extend(written);
+        }));
         if round % 2 == 1 {
-            second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas"]);
+            second.restart(&["--store", &cluster.url, "--replicas"]);
         }
     }
-    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
-    for id in &all {
-        let found = second.send(Request::get(&format!("/v1/events/{id}")));
-        assert_eq!(found.status, 200, "{id}: {}", found.text());
-    }
-    for timeline in ["main", "system"] {
-        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
-        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
-    }
+    check_written(&first, &second, &all);
     drop(second);
     first.audit();
 }
@@ -262,23 +258,8 @@ fn concurrent_first_starts_initialize_the_database_once() {
 fn database_killed_under_load_loses_and_repeats_nothing() {
     let mut cluster = Cluster::start();
     let (mut first, second) = two(&cluster);
-    first.errors_expected = vec![
-        "a group could not be committed",
-        "the store cannot be read",
-        "entries of other services cannot be read",
-        "always committed first",
-        "nothing could be pruned",
-        "ended timelines could not be cleaned up",
-    ];
-    let is_over = AtomicBool::new(false);
-    let (here, there, admin) = (first.address(), second.process.address, first.admin.clone());
-    let all = std::thread::scope(|scope| {
-        let (admin, is_over) = (&admin, &is_over);
-        let mut writers = Vec::new();
-        for number in 0..2 {
-            writers.push(scope.spawn(move || write(here, admin, &format!("here-{number}"), is_over)));
-            writers.push(scope.spawn(move || write(there, admin, &format!("there-{number}"), is_over)));
-        }
+    first.errors_expected = errors_expected(&[]);
+    let all = write_at_both((first.address(), second.process.address), &first.admin, 0, || {
         for _ in 0..5 {
             (0..25).for_each(|_| wait());
             cluster.order("stop");
@@ -286,24 +267,10 @@ fn database_killed_under_load_loses_and_repeats_nothing() {
             cluster.order("start");
         }
         (0..50).for_each(|_| wait());
-        is_over.store(true, Ordering::SeqCst);
-        writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect::<Vec<_>>()
     });
-    assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
-    for id in &all {
-        let found = second.send(Request::get(&format!("/v1/events/{id}")));
-        assert_eq!(found.status, 200, "{id}: {}", found.text());
-        // A retry with the same key gets the same response.
-        let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
-        let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
-        assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {}", again.text());
-    }
+    check_written(&first, &second, &all);
     let replica = first.get("/v1/limits", &[])["replica"].clone();
     assert!(replica["connections"]["opened"].as_u64() > Some(5) && replica["diverged"].is_null(), "{replica:#}");
-    for timeline in ["main", "system"] {
-        let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
-        assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
-    }
     drop(second);
     first.audit();
 }
@@ -323,26 +290,23 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
     };
     assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
     // What it has seen since is stored and compared at the next start.
-    second.process.end();
-    second.process = Replica::start(second.folder.path(), &["--store", &cluster.url, "--replicas", "--join"]);
+    second.restart(&["--store", &cluster.url, "--replicas", "--join"]);
     assert!(!unseen(second.process.address));
-    // A replica that gets the checkpoints of another one has something to compare with.
+    // A replica that gets the checkpoints of another one, or their location, has something to compare with.
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
-    for name in ["signing.key", "checkpoints.log"] {
-        std::fs::copy(first.data().join(name), data.join(name)).unwrap();
-    }
-    let third = Replica::start(folder.path(), &["--store", &cluster.url, "--replicas"]);
+    std::fs::copy(first.data().join("signing.key"), data.join("signing.key")).unwrap();
+    let stored = first.data().join("checkpoints.log").display().to_string();
+    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--trusted-checkpoint", &stored];
+    let third = Replica::start(folder.path(), &arguments);
     assert!(!unseen(third.address));
     third.kill();
-    // Or one that is given their location.
-    let stored = first.data().join("checkpoints.log").display().to_string();
     for name in ["checkpoints.log", "checkpoints.new"] {
         drop(std::fs::remove_file(data.join(name)));
     }
-    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--trusted-checkpoint", &stored];
-    let third = Replica::start(folder.path(), &arguments);
+    std::fs::copy(&stored, data.join("checkpoints.log")).unwrap();
+    let third = Replica::start(folder.path(), &arguments[..3]);
     assert!(!unseen(third.address));
     third.kill();
     drop(second);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
 use super::three::{Three, metric};
-use super::{STATUSES, send, two, wait};
+use super::{STATUSES, send, wait};
 use crate::support::http::Request;
 use crate::support::waiting::until_so;
 
@@ -126,27 +126,4 @@ fn advance_continues_after_its_replica_is_killed_or_stopped() {
         round(&mut services, &cluster.url, (year, signal));
     }
     services.audit();
-}
-
-#[test]
-fn firings_leased_at_dead_replica_are_redelivered() {
-    let cluster = Cluster::start();
-    let (first, second) = two(&cluster);
-    first.post("/v1/pause-time", &json!({}));
-    first.post("/v1/timers", &json!({ "timer_id": "late", "at": "1999-12-31T00:00:00Z" }));
-    let claim = |address, wait: &str, ack_timeout: &str| {
-        let body = json!({ "max": 1, "wait": wait, "ack_timeout": ack_timeout });
-        let request = Request::post("/v1/queues/default/claim").json(&body).key(&first.admin);
-        send(address, &request).unwrap().json()["firings"].as_array().unwrap().clone()
-    };
-    let leased = claim(second.process.address, "30s", "8s");
-    assert_eq!(leased.len(), 1);
-    assert!(claim(first.address(), "0s", "8s").is_empty(), "somebody has it");
-    let address = first.address();
-    second.process.kill();
-    let again = claim(address, "60s", "30s");
-    assert_eq!((&again[0]["firing_id"], &again[0]["attempt"]), (&leased[0]["firing_id"], &json!(2)));
-    let done = first.post("/v1/firings/ack", &json!({ "firing_ids": [again[0]["firing_id"]] }));
-    assert_eq!(done["firings"][0]["state"], "acknowledged");
-    first.audit();
 }

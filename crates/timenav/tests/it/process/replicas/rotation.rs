@@ -10,7 +10,7 @@ use super::super::refused_start;
 use super::{Replica, send, two};
 use crate::ledger;
 use crate::support::http::{Answer, Request};
-use crate::support::service::{run, timenav};
+use crate::support::service::{ends, timenav};
 use crate::support::waiting::{until, until_so};
 
 const CUT_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -21,11 +21,8 @@ const KEEP_SIZES: &str = "CREATE TABLE sizes_before AS SELECT timeline_id, size 
 const NOTHING_WRITTEN: &str = "SELECT 1 / (NOT EXISTS (SELECT 1 FROM timelines AS now LEFT JOIN sizes_before AS before
     USING (timeline_id) WHERE now.size IS DISTINCT FROM before.size))::int";
 
-fn rotate(data: &Path, url: &str) -> (Option<i32>, String) {
-    let mut command = timenav();
-    command.args(["rotate-signing-key", "--store", url, "--data"]).arg(data);
-    let (code, stdout, stderr) = run(&mut command, "");
-    (code, stdout + &stderr)
+fn rotate(data: &Path, url: &str, expected: i32) -> String {
+    ends(timenav().args(["rotate-signing-key", "--store", url, "--data"]).arg(data), expected)
 }
 
 fn event(name: &str) -> Request {
@@ -46,8 +43,7 @@ fn key_rotation_is_rejected_while_paused_replica_holds_lock() {
     second.process.signal(Signal::STOP);
     let key = || std::fs::read(first.data().join("signing.key")).unwrap();
     let before = key();
-    let (code, stdout) = rotate(&first.data(), &cluster.url);
-    assert_eq!(code, Some(1), "{stdout}");
+    let stdout = rotate(&first.data(), &cluster.url, 1);
     assert!(stdout.contains("another timenav uses this database"), "{stdout}");
     assert!(key() == before && !first.data().join("signing.key.next").exists(), "nothing was begun");
     second.process.signal(Signal::CONT);
@@ -67,8 +63,7 @@ fn replica_paused_during_key_rotation_stops_writing() {
         assert!(first.stop().success());
         second.process.signal(Signal::STOP);
         assert!(ask(&mut cluster, CUT_ALL));
-        let (code, stdout) = rotate(&first.data(), &cluster.url);
-        assert_eq!(code, Some(0), "{stdout}");
+        rotate(&first.data(), &cluster.url, 0);
         let new = first.data().join("signing.key");
         first.public_key = ledger::public_key(&std::fs::read_to_string(&new).unwrap());
         if is_written_since {

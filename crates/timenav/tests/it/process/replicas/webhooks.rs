@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
-use super::{Replica, two};
+use super::{restart_both, two};
 use crate::support::waiting::until_so;
 
 /// Timers that fire before the fault.
@@ -70,11 +70,7 @@ fn webhook_is_sent_once_and_taken_over_after_kill() {
     let (mut first, mut second) = two(&cluster);
     let url = format!("http://{}", hooks.address);
     let arguments = ["--store", &cluster.url, "--replicas", "--webhook-allow-host", &url];
-    assert!(first.stop().success());
-    first.arguments(&arguments);
-    first.start_again();
-    second.process.kill();
-    second.process = Replica::start(second.folder.path(), &arguments);
+    restart_both(&mut first, &mut second, &arguments);
     first.errors_expected =
         vec!["timers could not be processed", "the store cannot be read", "a group could not be committed"];
     first.post("/v1/pause-time", &json!({}));

@@ -7,12 +7,12 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
-use super::{Replica, send, two};
+use super::{Replica, restart_both, send, two};
 use crate::ledger::verifier_key;
 use crate::ledger::witness::Witness;
 use crate::ledger::witness::stub_witness::StubWitness;
 use crate::support::http::Request;
-use crate::support::service::{run, timenav};
+use crate::support::service::{ends, timenav};
 use crate::support::waiting::until;
 
 /// Records an event on `main` and returns the cosigned checkpoints with which each service proves it.
@@ -34,18 +34,14 @@ fn proven(replica: SocketAddr, admin: &str, event_id: &str, services: &[SocketAd
 /// If responses require cosignatures, they do so at each service, whichever asks the witness, and for repetitions at
 /// another service too.
 #[test]
-fn responses_wait_for_cosignatures_at_each_replica() {
+fn responses_of_each_replica_wait_for_cosignatures() {
     let cluster = Cluster::start();
-    let (mut first, Replica { folder, process, admin }) = two(&cluster);
+    let (mut first, mut second) = two(&cluster);
     let mut witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
     let option = witness.option();
     let waits = ["--witness-quorum", "1", "--witness-timeout-secs", "6", "--witness-interval-secs", "86400"];
     let arguments = [&["--store", &cluster.url, "--replicas", "--witness", &option][..], &waits].concat();
-    process.kill();
-    assert!(first.stop().success());
-    first.arguments(&arguments);
-    first.start_again();
-    let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    restart_both(&mut first, &mut second, &arguments);
     let both = [first.address(), second.process.address];
     let record = |address: SocketAddr, event_id: &str| {
         let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
@@ -60,6 +56,16 @@ fn responses_wait_for_cosignatures_at_each_replica() {
             assert!(proof["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{proof:#}");
         }
     }
+    // Killed services are listed for a few seconds.
+    let status = until("two services that run", || {
+        let status = upgrade(&cluster, &[]);
+        let running = status["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
+        let versions: Vec<&Value> = running.map(|one| &one["version"]).collect();
+        (versions == [env!("CARGO_PKG_VERSION"); 2]).then_some(status)
+    });
+    assert_eq!((&status["feature_level"], &status["raised"]), (&status["known_level"], &json!(false)), "{status:#}");
+    let status = upgrade(&cluster, &["--finish"]);
+    assert!(status["status"].as_str().unwrap().starts_with("Nothing to finish"), "{status:#}");
     witness.kill();
     for (writes, repeats) in [(0, 1), (1, 0)] {
         let event_id = format!("alone-{writes}");
@@ -83,51 +89,8 @@ fn responses_wait_for_cosignatures_at_each_replica() {
 
 /// Returns the output of `timenav upgrade`.
 fn upgrade(cluster: &Cluster, more: &[&str]) -> Value {
-    let (code, stdout, stderr) = run(timenav().args(["upgrade", "--json", "--store", &cluster.url]).args(more), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let stdout = ends(timenav().args(["upgrade", "--json", "--store", &cluster.url]).args(more), 0);
     serde_json::from_str(&stdout).unwrap()
-}
-
-#[test]
-fn one_replica_asks_the_witness_and_either_survives_the_other() {
-    let cluster = Cluster::start();
-    let (mut first, Replica { folder, process, admin }) = two(&cluster);
-    let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
-    let option = witness.option();
-    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "1"];
-    process.kill();
-    assert!(first.stop().success());
-    first.arguments(&arguments);
-    first.start_again();
-    let mut second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
-    let both = [first.address(), second.process.address];
-    for (number, replica) in both.iter().enumerate() {
-        for note in proven(*replica, &first.admin, &format!("both-{number}"), &both) {
-            assert!(note.contains("\n— witness.test/w1 "), "{note}");
-        }
-    }
-    // Killed services are listed for a few seconds.
-    let status = until("two services that run", || {
-        let status = upgrade(&cluster, &[]);
-        let running = status["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
-        let versions: Vec<&Value> = running.map(|one| &one["version"]).collect();
-        (versions == [env!("CARGO_PKG_VERSION"); 2]).then_some(status)
-    });
-    assert_eq!((&status["feature_level"], &status["raised"]), (&status["known_level"], &json!(false)), "{status:#}");
-    let status = upgrade(&cluster, &["--finish"]);
-    assert!(status["status"].as_str().unwrap().starts_with("Nothing to finish"), "{status:#}");
-    // Whichever of them asked, the other one takes over.
-    first.kill();
-    proven(second.process.address, &second.admin, "without-the-first", &[second.process.address]);
-    first.start_again();
-    let Replica { folder, process, admin } = second;
-    process.kill();
-    proven(first.address(), &first.admin, "without-the-second", &[first.address()]);
-    // Cosignatures obtained meanwhile are returned by a restarted service.
-    second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
-    proven(first.address(), &first.admin, "again", &[first.address(), second.process.address]);
-    drop(second);
-    first.audit();
 }
 
 /// Returns a cosigned checkpoint of `main` over at least `size_min` entries.
@@ -144,17 +107,13 @@ fn cosigned_main(replica: SocketAddr, admin: &str, size_min: u64) -> String {
 #[test]
 fn each_replica_submits_named_timeline_to_the_witness() {
     let cluster = Cluster::start();
-    let (mut first, Replica { folder, process, admin }) = two(&cluster);
+    let (mut first, mut second) = two(&cluster);
     let keys = ["system", "main"].map(|log| verifier_key(&format!("timenav.local/{log}"), &first.public_key));
     let witness = Witness::start(&keys.each_ref().map(String::as_str));
     let option = witness.option();
     let named = ["--witness-interval-secs", "1", "--witness-timeline", "main"];
     let arguments = [&["--store", &cluster.url, "--replicas", "--witness", &option][..], &named].concat();
-    process.kill();
-    assert!(first.stop().success());
-    first.arguments(&arguments);
-    first.start_again();
-    let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
+    restart_both(&mut first, &mut second, &arguments);
     let both = [first.address(), second.process.address];
     let record = |replica: SocketAddr, event_id: &str| {
         let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
@@ -176,12 +135,12 @@ fn each_replica_submits_named_timeline_to_the_witness() {
     first.audit();
 }
 
-/// A witness with a history that the service has never signed does not prevent the start of a replica.
+/// A new replica uses the cosigned checkpoints of witnesses, and ignores a history that the service never signed.
 #[test]
-fn joining_replica_ignores_forged_witness_checkpoint() {
+fn joining_replica_compares_with_cosigned_checkpoints_that_are_signed() {
     let cluster = Cluster::start();
-    let (first, Replica { folder, process, admin: _ }) = two(&cluster);
-    let witness = StubWitness::start("witness.test/liar", |signer, (path, _)| {
+    let (mut first, mut second) = two(&cluster);
+    let liar = StubWitness::start("witness.test/liar", |signer, (path, _)| {
         if !path.ends_with("/checkpoint") {
             return Some((404, "text/plain", String::new()));
         }
@@ -190,38 +149,29 @@ fn joining_replica_ignores_forged_witness_checkpoint() {
         let note = format!("{text}\n— timenav.local/system {forged}\n{}", signer.line(&text, 1_800_000_000));
         Some((200, "text/plain; charset=utf-8", note))
     });
-    let option = witness.option();
-    process.kill();
-    std::fs::remove_file(folder.path().join("data/checkpoints.log")).unwrap();
-    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "86400"];
-    let joins: Vec<&str> = arguments.iter().copied().chain(["--join"]).collect();
-    let second = Replica::start(folder.path(), &joins);
-    send(second.address, &Request::get("/readyz").anonymous()).unwrap().expect(200);
-    assert!(witness.requests_count() > 0, "nobody asked the witness");
-    let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
-    assert!(log.contains("this service has not signed it"), "{log}");
-    second.kill();
-    first.audit();
-}
-
-/// A new replica uses the cosigned checkpoints of witnesses.
-#[test]
-fn joining_replica_compares_with_cosigned_checkpoints() {
-    let cluster = Cluster::start();
-    let (mut first, Replica { folder, process, admin: _ }) = two(&cluster);
     let witness = Witness::start(&[&verifier_key("timenav.local/system", &first.public_key)]);
-    let option = witness.option();
-    let arguments = ["--store", &cluster.url, "--replicas", "--witness", &option, "--witness-interval-secs", "1"];
-    process.kill();
+    let with = |witness: &str, interval: &str| {
+        ["--store", &cluster.url, "--replicas", "--witness", witness, "--witness-interval-secs", interval]
+            .map(str::to_owned)
+    };
+    let mut join = |arguments: [String; 7]| {
+        second.process.end();
+        std::fs::remove_file(second.folder.path().join("data/checkpoints.log")).unwrap();
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(["--join"]).collect();
+        second.process = Replica::start(second.folder.path(), &arguments);
+        send(second.process.address, &Request::get("/readyz").anonymous()).unwrap().expect(200)
+    };
+    join(with(&liar.option(), "86400"));
+    assert!(liar.requests_count() > 0, "nobody asked the witness");
+    let arguments = with(&witness.option(), "1");
     assert!(first.stop().success());
-    first.arguments(&arguments);
+    first.arguments(&arguments.each_ref().map(String::as_str));
     first.start_again();
     proven(first.address(), &first.admin, "cosigned", &[first.address()]);
-    std::fs::remove_file(folder.path().join("data/checkpoints.log")).unwrap();
-    let joins: Vec<&str> = arguments.iter().copied().chain(["--join"]).collect();
-    let second = Replica::start(folder.path(), &joins);
-    let ready = send(second.address, &Request::get("/readyz").anonymous()).unwrap().expect(200);
+    let ready = join(arguments);
     assert_eq!(ready["status"], "The service is ready.", "{ready:#}");
-    second.kill();
+    let log = std::fs::read_to_string(second.folder.path().join("log")).unwrap();
+    assert!(log.contains("this service has not signed it"), "{log}");
+    drop(second);
     first.audit();
 }

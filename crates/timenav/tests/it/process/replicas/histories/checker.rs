@@ -264,6 +264,34 @@ mod tests {
         Operation { by: By::Operator, request, response, begun, ended, was_repeated: false }
     }
 
+    fn moved(generation: u64, at: (u64, u64)) -> Operation {
+        one(RequestKind::Move, Response::Generation(generation), at)
+    }
+
+    fn clock(generation: u64, at: (u64, u64)) -> Operation {
+        one(RequestKind::Clock, Response::Generation(generation), at)
+    }
+
+    fn recorded(event: u8, at: (u64, u64)) -> Operation {
+        one(RequestKind::Record(event), Response::Done, at)
+    }
+
+    fn all(events: u64, at: (u64, u64)) -> Operation {
+        one(RequestKind::All, Response::Events(events), at)
+    }
+
+    fn revoked(key: u8, at: (u64, u64)) -> Operation {
+        one(RequestKind::Revoke(key), Response::Done, at)
+    }
+
+    fn granted(at: (u64, u64)) -> Operation {
+        one(RequestKind::Grant(0), Response::Done, at)
+    }
+
+    fn withdrawn(at: (u64, u64)) -> Operation {
+        one(RequestKind::Withdraw(0), Response::Done, at)
+    }
+
     fn by(key: u8, operation: Operation) -> Operation {
         Operation { by: By::Key(key), ..operation }
     }
@@ -282,157 +310,119 @@ mod tests {
         assert!(matches!(checked, Err(Violation::NoOrder(_))), "{checked:?}");
     }
 
-    const NO_EVENTS: Response = Response::Events(0);
-
     #[test]
     fn overlapping_operations_may_be_in_any_order() {
         // A read concurrent with a write may see it or not.
         for response in [Response::Generation(0), Response::Generation(1)] {
-            let both =
-                [one(RequestKind::Move, Response::Generation(1), (0, 9)), one(RequestKind::Clock, response, (1, 8))];
+            let both = [moved(1, (0, 9)), one(RequestKind::Clock, response, (1, 8))];
             assert_eq!(checked(&both), Ok(()));
         }
-        let two = [
-            one(RequestKind::Move, Response::Generation(2), (0, 9)),
-            one(RequestKind::Move, Response::Generation(1), (1, 8)),
-        ];
+        let two = [moved(2, (0, 9)), moved(1, (1, 8))];
         assert_eq!(checked(&two), Ok(()));
     }
 
     #[test]
     fn stale_read_is_detected() {
-        has_no_order(&[
-            one(RequestKind::Move, Response::Generation(1), (0, 1)),
-            one(RequestKind::Clock, Response::Generation(0), (2, 3)),
-        ]);
-        has_no_order(&[
-            one(RequestKind::Record(3), Response::Done, (0, 1)),
-            one(RequestKind::Find(3), Response::IsThere(false), (2, 3)),
-        ]);
+        has_no_order(&[moved(1, (0, 1)), clock(0, (2, 3))]);
+        has_no_order(&[recorded(3, (0, 1)), one(RequestKind::Find(3), Response::IsThere(false), (2, 3))]);
         // A value that was seen is seen by all later readers.
-        has_no_order(&[
-            one(RequestKind::Record(3), Response::Done, (0, 9)),
-            one(RequestKind::All, Response::Events(8), (1, 2)),
-            one(RequestKind::All, NO_EVENTS, (3, 4)),
-        ]);
+        has_no_order(&[recorded(3, (0, 9)), all(8, (1, 2)), all(0, (3, 4))]);
     }
 
     #[test]
     fn lost_and_duplicated_writes_are_detected() {
-        has_no_order(&[one(RequestKind::Record(0), Response::Done, (0, 1)), one(RequestKind::All, NO_EVENTS, (2, 3))]);
-        has_no_order(&[
-            one(RequestKind::Move, Response::Generation(1), (0, 1)),
-            one(RequestKind::Move, Response::Generation(1), (2, 3)),
-        ]);
-        has_no_order(&[
-            one(RequestKind::Move, Response::Generation(1), (0, 1)),
-            one(RequestKind::Clock, Response::Generation(2), (2, 3)),
-        ]);
+        has_no_order(&[recorded(0, (0, 1)), all(0, (2, 3))]);
+        has_no_order(&[moved(1, (0, 1)), moved(1, (2, 3))]);
+        has_no_order(&[moved(1, (0, 1)), clock(2, (2, 3))]);
     }
 
     #[test]
     fn operation_with_unknown_outcome_may_apply_late_or_never() {
         let unknown = one(RequestKind::Move, Response::Unknown, (0, 1));
         for (before, after) in [(0, 0), (0, 1), (1, 1)] {
-            let seen = [
-                unknown,
-                one(RequestKind::Clock, Response::Generation(before), (2, 3)),
-                one(RequestKind::Clock, Response::Generation(after), (4, 5)),
-            ];
+            let seen = [unknown, clock(before, (2, 3)), clock(after, (4, 5))];
             assert_eq!(checked(&seen), Ok(()), "{before} {after}");
         }
         // But not the old value again, and not two moves.
         for (before, after) in [(1, 0), (1, 2)] {
-            has_no_order(&[
-                unknown,
-                one(RequestKind::Clock, Response::Generation(before), (2, 3)),
-                one(RequestKind::Clock, Response::Generation(after), (4, 5)),
-            ]);
+            has_no_order(&[unknown, clock(before, (2, 3)), clock(after, (4, 5))]);
         }
     }
 
     #[test]
     fn key_use_after_revocation_is_detected() {
-        let revoked = one(RequestKind::Revoke(0), Response::Done, (0, 1));
-        has_no_order(&[revoked, by(0, one(RequestKind::Record(0), Response::Done, (2, 3)))]);
-        has_no_order(&[revoked, by(0, one(RequestKind::Clock, Response::Generation(0), (2, 3)))]);
+        let revoked = revoked(0, (0, 1));
+        has_no_order(&[revoked, by(0, recorded(0, (2, 3)))]);
+        has_no_order(&[revoked, by(0, clock(0, (2, 3)))]);
         // Requests sent before the response may precede it, and another key is valid.
-        assert_eq!(checked(&[revoked, by(0, one(RequestKind::Record(0), Response::Done, (0, 3)))]), Ok(()));
-        assert_eq!(checked(&[revoked, by(1, one(RequestKind::Record(0), Response::Done, (2, 3)))]), Ok(()));
+        assert_eq!(checked(&[revoked, by(0, recorded(0, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[revoked, by(1, recorded(0, (2, 3)))]), Ok(()));
     }
 
     #[test]
     fn commit_after_revocation_and_later_read_is_detected() {
         // Each object alone has an order: `system` contains only the revocation, and in the timeline the event is
         // unknown before it is recorded.
-        let late = by(0, one(RequestKind::Record(0), Response::Done, (0, 9)));
-        let late_read = one(RequestKind::All, NO_EVENTS, (4, 5));
-        has_no_order(&[late, one(RequestKind::Revoke(0), Response::Done, (1, 3)), late_read]);
+        let late = by(0, recorded(0, (0, 9)));
+        let late_read = all(0, (4, 5));
+        has_no_order(&[late, revoked(0, (1, 3)), late_read]);
         has_no_order(&[
             Operation { response: Response::Unknown, ..late },
-            one(RequestKind::Revoke(0), Response::Done, (1, 3)),
+            revoked(0, (1, 3)),
             late_read,
-            one(RequestKind::All, Response::Events(1), (10, 11)),
+            all(1, (10, 11)),
         ]);
         // During the revocation, both are possible.
-        assert_eq!(checked(&[late, one(RequestKind::Revoke(0), Response::Done, (1, 6)), late_read]), Ok(()));
+        assert_eq!(checked(&[late, revoked(0, (1, 6)), late_read]), Ok(()));
     }
 
     #[test]
     fn rejection_needs_revocation_and_permits_an_earlier_attempt() {
         let refused = by(0, one(RequestKind::Record(0), Response::Refused, (0, 5)));
         assert_eq!(checked(&[refused]), Err(Violation::RefusedTooEarly(0)));
-        assert_eq!(
-            checked(&[refused, one(RequestKind::Revoke(1), Response::Done, (1, 2))]),
-            Err(Violation::RefusedTooEarly(0))
-        );
-        let (revoked, seen) =
-            (one(RequestKind::Revoke(0), Response::Done, (1, 2)), one(RequestKind::All, Response::Events(1), (6, 7)));
+        assert_eq!(checked(&[refused, revoked(1, (1, 2))]), Err(Violation::RefusedTooEarly(0)));
+        let (revoked, seen) = (revoked(0, (1, 2)), all(1, (6, 7)));
         has_no_order(&[refused, revoked, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..refused }, revoked, seen]), Ok(()));
         // The earlier attempt may still precede the revocation.
-        let late_read = one(RequestKind::All, NO_EVENTS, (3, 4));
+        let late_read = all(0, (3, 4));
         has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, late_read, seen]);
     }
 
     #[test]
     fn permission_use_after_withdrawal_is_detected() {
-        let withdrawn = one(RequestKind::Withdraw(0), Response::Done, (0, 1));
-        has_no_order(&[withdrawn, by_user(one(RequestKind::Record(0), Response::Done, (2, 3)))]);
-        has_no_order(&[withdrawn, by_user(one(RequestKind::Clock, Response::Generation(0), (2, 3)))]);
-        assert_eq!(checked(&[withdrawn, by_user(one(RequestKind::Record(0), Response::Done, (0, 3)))]), Ok(()));
-        assert_eq!(checked(&[withdrawn, by_user(one(RequestKind::Clock, Response::Forbidden, (2, 3)))]), Ok(()));
+        let before = withdrawn((0, 1));
+        has_no_order(&[before, by_user(recorded(0, (2, 3)))]);
+        has_no_order(&[before, by_user(clock(0, (2, 3)))]);
+        assert_eq!(checked(&[before, by_user(recorded(0, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[before, by_user(one(RequestKind::Clock, Response::Forbidden, (2, 3)))]), Ok(()));
         // A cycle: the read after the withdrawal lacks an event written with the permission.
-        let late = by_user(one(RequestKind::Record(0), Response::Done, (0, 9)));
-        let late_read = one(RequestKind::All, NO_EVENTS, (4, 5));
-        has_no_order(&[late, one(RequestKind::Withdraw(0), Response::Done, (1, 3)), late_read]);
+        let late = by_user(recorded(0, (0, 9)));
+        let late_read = all(0, (4, 5));
+        has_no_order(&[late, withdrawn((1, 3)), late_read]);
         // It may be granted again in between.
-        let granted = one(RequestKind::Grant(0), Response::Done, (6, 7));
-        assert_eq!(checked(&[late, one(RequestKind::Withdraw(0), Response::Done, (1, 3)), late_read, granted]), Ok(()));
+        let granted = granted((6, 7));
+        assert_eq!(checked(&[late, withdrawn((1, 3)), late_read, granted]), Ok(()));
     }
 
     #[test]
     fn forbidden_response_needs_a_missing_permission() {
         let forbidden = |at| by_user(one(RequestKind::Clock, Response::Forbidden, at));
-        let (withdrawn, granted) =
-            (one(RequestKind::Withdraw(0), Response::Done, (2, 3)), one(RequestKind::Grant(0), Response::Done, (6, 7)));
+        let (withdrawn, granted) = (withdrawn((2, 3)), granted((6, 7)));
         has_no_order(&[forbidden((0, 1))]);
         has_no_order(&[forbidden((0, 1)), withdrawn]);
         has_no_order(&[withdrawn, granted, forbidden((8, 9))]);
         assert_eq!(checked(&[withdrawn, forbidden((4, 5)), granted]), Ok(()));
-        assert_eq!(
-            checked(&[withdrawn, granted, by_user(one(RequestKind::Clock, Response::Generation(0), (8, 9)))]),
-            Ok(())
-        );
+        assert_eq!(checked(&[withdrawn, granted, by_user(clock(0, (8, 9)))]), Ok(()));
         // A forbidden write has no effect, unless an earlier attempt had.
         let write = by_user(one(RequestKind::Record(0), Response::Forbidden, (0, 5)));
-        let seen = one(RequestKind::All, Response::Events(1), (8, 9));
+        let seen = all(1, (8, 9));
         has_no_order(&[write, withdrawn, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..write }, withdrawn, seen]), Ok(()));
         // A withdrawal with an unknown outcome may have happened or not, but does not undo itself.
         let unknown = Operation { response: Response::Unknown, ..withdrawn };
         assert_eq!(checked(&[unknown, forbidden((4, 5))]), Ok(()));
-        has_no_order(&[unknown, forbidden((4, 5)), by_user(one(RequestKind::Clock, Response::Generation(0), (6, 7)))]);
+        has_no_order(&[unknown, forbidden((4, 5)), by_user(clock(0, (6, 7)))]);
     }
 
     #[test]
@@ -440,15 +430,15 @@ mod tests {
         let mut operations = Vec::new();
         for number in 0_u64..60 {
             let at = 10 * number;
-            operations.push(one(RequestKind::Move, Response::Generation(number + 1), (at, at + 9)));
-            operations.push(one(RequestKind::Clock, Response::Generation(number), (at + 1, at + 8)));
+            operations.push(moved(number + 1, (at, at + 9)));
+            operations.push(clock(number, (at + 1, at + 8)));
             let event = u8::try_from(number).unwrap();
             let response = if number % 4 == 0 { Response::Unknown } else { Response::Done };
             operations.push(one(RequestKind::Record(event), response, (at + 2, at + 7)));
         }
         assert_eq!(checked(&operations), Ok(()));
         let all = operations.len() as u64 * 10;
-        operations.push(one(RequestKind::Clock, Response::Generation(59), (all, all + 1)));
+        operations.push(clock(59, (all, all + 1)));
         has_no_order(&operations);
     }
 }
