@@ -22,7 +22,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::snapshot;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, fails, run, succeeds, timenav};
 
 /// Returns the command with the options to find the service.
 pub(crate) fn command(service: &Service, arguments: &[&str]) -> Command {
@@ -31,19 +31,41 @@ pub(crate) fn command(service: &Service, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command that succeeds and returns its stdout.
-#[track_caller]
-fn done(service: &Service, arguments: &[&str]) -> String {
-    let (code, stdout, stderr) = run(&mut command(service, arguments), "");
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
-    stdout
+/// Splits a command line like a shell: single quotes keep blanks.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (number, part) in line.split('\'').enumerate() {
+        if number % 2 == 1 {
+            words.push(part.to_owned());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
 }
 
-/// Runs a command with text output and with JSON output. Records the text in a snapshot.
+/// Returns a command for a service, given as one line.
+fn line_command(service: &Service, line: &str) -> Command {
+    command(service, &words(line).iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+/// Runs a command that succeeds and returns its stdout.
 #[track_caller]
-fn check_output(service: &Service, name: &str, arguments: &[&str]) {
-    let text = snapshot::words(&done(service, arguments));
-    let line = arguments.iter().map(|word| snapshot::words(word)).collect::<Vec<_>>().join(" ");
+fn done(service: &Service, line: &str) -> String {
+    succeeds(&mut line_command(service, line))
+}
+
+/// Runs a command that fails with this exit code and an empty stdout. Returns its stderr.
+#[track_caller]
+fn rejected(service: &Service, line: &str, expected: i32) -> String {
+    fails(&mut line_command(service, line), expected, "")
+}
+
+/// Runs a command and records its output in a snapshot.
+#[track_caller]
+fn check_output(service: &Service, name: &str, line: &str) {
+    let text = snapshot::words(&done(service, line));
+    let line = words(line).iter().map(|word| snapshot::words(word)).collect::<Vec<_>>().join(" ");
     // Columns are as wide as the values that are removed from them.
     let text: String = text
         .lines()
@@ -56,42 +78,37 @@ fn check_output(service: &Service, name: &str, arguments: &[&str]) {
 
 /// Runs a command with `--json` and returns the response.
 #[track_caller]
-fn answered(service: &Service, arguments: &[&str]) -> Value {
-    let arguments = [arguments, &["--json"]].concat();
-    let text = done(service, &arguments);
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {arguments:?}: {text}"))
+fn answered(service: &Service, line: &str) -> Value {
+    let text = done(service, &format!("{line} --json"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {line}: {text}"))
 }
 
 #[test]
 fn clock_commands_print_expected_output() {
     let service = Service::start();
-    done(&service, &["clock", "pause"]);
-    check_output(
-        &service,
-        "cli-clock-travel",
-        &["clock", "travel", "2005-08-29T11:10:00Z", "--location", "America/Chicago"],
-    );
-    check_output(&service, "cli-clock-now", &["clock", "now"]);
-    check_output(&service, "cli-clock-pause", &["clock", "pause"]);
-    check_output(&service, "cli-clock-forward", &["clock", "forward", "12h"]);
-    check_output(&service, "cli-clock-rewind", &["clock", "rewind", "P1M"]);
-    check_output(&service, "cli-clock-rate", &["clock", "rate", "60"]);
-    check_output(&service, "cli-clock-resume", &["clock", "resume"]);
-    done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome", "--create"]);
+    done(&service, "clock pause");
+    check_output(&service, "cli-clock-travel", "clock travel 2005-08-29T11:10:00Z --location America/Chicago");
+    check_output(&service, "cli-clock-now", "clock now");
+    check_output(&service, "cli-clock-pause", "clock pause");
+    check_output(&service, "cli-clock-forward", "clock forward 12h");
+    check_output(&service, "cli-clock-rewind", "clock rewind P1M");
+    check_output(&service, "cli-clock-rate", "clock rate 60");
+    check_output(&service, "cli-clock-resume", "clock resume");
+    done(&service, "clock travel -000043-03-15T12:00:00Z --timeline rome --create");
     assert_eq!(service.get("/v1/clock", &[("timeline_id", "rome")])["origin_virtual"], "-000043-03-15T12:00:00Z");
     // JSON output is the unchanged response.
-    done(&service, &["clock", "pause"]);
-    assert_eq!(answered(&service, &["clock", "now"]), service.get("/v1/clock", &[]));
-    assert_eq!(done(&service, &["clock"]), done(&service, &["clock", "now"]));
+    done(&service, "clock pause");
+    assert_eq!(answered(&service, "clock now"), service.get("/v1/clock", &[]));
+    assert_eq!(done(&service, "clock"), done(&service, "clock now"));
     for (arguments, field) in [
-        (&["clock", "travel", "2005-08-29T11:10:00Z"][..], "current_time"),
-        (&["clock", "pause"], "paused_at"),
-        (&["clock", "resume"], "current_time"),
-        (&["clock", "forward", "1.5h"], "new_time"),
-        (&["clock", "rewind", "1d12h"], "new_time"),
-        (&["clock", "rate", "0.5"], "rate"),
+        ("clock travel 2005-08-29T11:10:00Z", "current_time"),
+        ("clock pause", "paused_at"),
+        ("clock resume", "current_time"),
+        ("clock forward 1.5h", "new_time"),
+        ("clock rewind 1d12h", "new_time"),
+        ("clock rate 0.5", "rate"),
     ] {
-        assert!(!answered(&service, arguments)[field].is_null(), "{arguments:?}");
+        assert!(!answered(&service, arguments)[field].is_null(), "{arguments}");
     }
     service.audit();
 }
@@ -99,14 +116,15 @@ fn clock_commands_print_expected_output() {
 #[test]
 fn anchor_commands_print_expected_output() {
     let service = Service::start();
-    done(&service, &["clock", "pause"]);
-    done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
-    check_output(&service, "cli-anchor-list-none", &["anchor", "list"]);
-    check_output(&service, "cli-anchor-set", &["anchor", "set", "--description", "before the levees fail"]);
-    let set = answered(&service, &["anchor", "set", "--time", "-000043-03-15T12:00:00Z"]);
-    check_output(&service, "cli-anchor-list", &["anchor", "list"]);
-    assert_eq!(answered(&service, &["anchor", "list"])["anchors"].as_array().unwrap().len(), 2);
-    check_output(&service, "cli-anchor-return", &["anchor", "return", set["anchor_id"].as_str().unwrap()]);
+    done(&service, "clock pause");
+    done(&service, "clock travel 2005-08-29T11:10:00Z");
+    check_output(&service, "cli-anchor-list-none", "anchor list");
+    check_output(&service, "cli-anchor-set", "anchor set --description 'before the levees fail'");
+    let set = answered(&service, "anchor set --time -000043-03-15T12:00:00Z");
+    check_output(&service, "cli-anchor-list", "anchor list");
+    assert_eq!(answered(&service, "anchor list")["anchors"].as_array().unwrap().len(), 2);
+    let anchor = set["anchor_id"].as_str().unwrap();
+    check_output(&service, "cli-anchor-return", &format!("anchor return {anchor}"));
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "-000043-03-15T12:00:00Z");
     service.audit();
 }
@@ -117,48 +135,25 @@ fn event_commands_print_expected_output() {
     check_output(
         &service,
         "cli-events-add",
-        &[
-            "events",
-            "add",
-            "--id",
-            "eagle",
-            "--time",
-            "1969-07-20T20:17:40Z",
-            "--name",
-            "The Eagle has landed",
-            "--location",
-            "Sea of Tranquility",
-            "--lat",
-            "28.57",
-            "--lon",
-            "-80.65",
-            "--cause",
-            "launch",
-            "--actor",
-            "Armstrong",
-            "--attributes",
-            "{\"a\":1}",
-        ],
+        "events add --id eagle --time 1969-07-20T20:17:40Z --name 'The Eagle has landed' \
+         --location 'Sea of Tranquility' --lat 28.57 --lon -80.65 --cause launch --actor Armstrong \
+         --attributes '{\"a\":1}'",
     );
     let event = service.find_all("main", "*", "../..", "1")[0].clone();
     assert_eq!(event["geo"], json!({ "lat": 28.57, "lon": -80.65 }));
     assert_eq!(event["causes"], json!([{ "event_id": "launch", "kind": "requires" }]));
     let lines = "{\"time\":\"1969-07-16T13:32:00Z\",\"event_id\":\"launch\"}\n{\"time\":\"1969-07-24T16:50:35Z\",\"event_id\":\"splash\"}\n";
-    let (code, stdout, stderr) = run(&mut command(&service, &["events", "add", "--file", "-"]), lines);
+    let (code, stdout, stderr) = run(&mut line_command(&service, "events add --file -"), lines);
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events recorded.\nlaunch\nsplash\n", ""));
-    check_output(
-        &service,
-        "cli-events-find",
-        &["events", "find", "--location", "*", "--time-range", "1969-07-16T00:00:00Z/P9D"],
-    );
-    check_output(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
-    let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit", "2"]), "");
+    let find = "events find --location * --time-range 1969-07-16T00:00:00Z/P9D";
+    check_output(&service, "cli-events-find", find);
+    check_output(&service, "cli-events-find-none", "events find --location bbox:-1,-1,1,1");
+    let (code, stdout, stderr) = run(&mut line_command(&service, "events find --limit 2"), "");
     assert_eq!((code, stdout.lines().count()), (Some(0), 3));
     assert!(stderr.contains("there are more"), "{stderr}");
-    assert_eq!(done(&service, &["events", "find", "--limit", "1", "--all"]).matches("1969-07").count(), 3);
-    let page = answered(&service, &["events", "find", "--limit", "1"]);
-    let next =
-        answered(&service, &["events", "find", "--limit", "1", "--cursor", page["next_cursor"].as_str().unwrap()]);
+    assert_eq!(done(&service, "events find --limit 1 --all").matches("1969-07").count(), 3);
+    let page = answered(&service, "events find --limit 1");
+    let next = answered(&service, &format!("events find --limit 1 --cursor {}", page["next_cursor"].as_str().unwrap()));
     assert_eq!(next["events"][0]["event_id"], "eagle");
     service.audit();
 }
@@ -174,15 +169,14 @@ fn import_command_reports_imported_and_rejected_records() {
     };
     let table = file("storms.csv", "when,what\n2005-08-29T11:10:00Z,landfall\n2005-08-30T00:00:00Z,flood\n");
     let lines = file("moon.ndjson", "{\"time\":\"1969-07-20T20:17:40Z\"}\n");
-    let text = done(&service, &["import", &table, "--map", "time=when,name=what", "--timeline", "storms", "--create"]);
+    let map = "--map time=when,name=what --timeline storms --create";
+    let text = done(&service, &format!("import {table} {map}"));
     let undo = "  to undo: timenav import --undo";
     assert_eq!(text, format!("{table}: 2 imported, 0 unchanged, 0 rejected\n{undo} 1-3-2 --timeline storms\n"));
-    let answer = answered(&service, &["import", &lines]);
+    let answer = answered(&service, &format!("import {lines}"));
     assert_eq!((&answer["imported"], &answer["timeline_id"]), (&json!(1), &json!("main")));
-    let (code, stdout, stderr) = run(
-        &mut command(&service, &["import", "-", "--format", "ndjson"]),
-        "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n",
-    );
+    let input = "{\"time\":\"1969-07-20T20:17:40Z\"}\nx\n{}\n";
+    let (code, stdout, stderr) = run(&mut line_command(&service, "import - --format ndjson"), input);
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stdout.starts_with("-: 0 imported, 1 unchanged, 2 rejected\n  line 2: "), "{stdout}");
     assert_eq!(stderr, "error: 2 records were rejected\n");
@@ -192,8 +186,8 @@ fn import_command_reports_imported_and_rejected_records() {
     let (missing, folder_of_files) = (missing.to_str().unwrap(), folder_of_files.to_str().unwrap());
     let wrong = file("wrong.geojson", "{\"type\":");
     let more = file("more.ndjson", "{\"time\":\"1969-07-16T13:32:00Z\"}\n");
-    let (code, stdout, stderr) =
-        run(&mut command(&service, &["import", missing, &lines, folder_of_files, &wrong, &more]), "");
+    let all = format!("import {missing} {lines} {folder_of_files} {wrong} {more}");
+    let (code, stdout, stderr) = run(&mut line_command(&service, &all), "");
     assert_eq!(code, Some(1), "{stderr}");
     assert_eq!(
         stdout,
@@ -209,12 +203,11 @@ fn import_command_reports_imported_and_rejected_records() {
     assert!(reasons[1].contains("directory"), "{stderr}");
     assert_eq!(reasons[3], "error: 3 of 5 files could not be imported");
     // A user who may not import one file may not import the others.
-    let mut stranger = command(&service, &["import", &lines, &more]);
-    let (code, stdout, stderr) = run(stranger.env("TIMENAV_API_KEY", "tnk_nonsense"), "");
-    assert_eq!((code, stdout.as_str(), stderr.matches("error: ").count()), (Some(4), "", 1), "{stderr}");
+    let mut stranger = line_command(&service, &format!("import {lines} {more}"));
+    let stderr = fails(stranger.env("TIMENAV_API_KEY", "tnk_nonsense"), 4, "");
+    assert_eq!(stderr.matches("error: ").count(), 1, "{stderr}");
     // One invalid name among several files changes nothing.
-    let (code, _, stderr) = run(&mut command(&service, &["import", &lines, "what.txt", "--timeline", "untouched"]), "");
-    assert_eq!(code, Some(1), "{stderr}");
+    rejected(&service, &format!("import {lines} what.txt --timeline untouched"), 1);
     assert!(!service.timelines().contains(&"untouched".to_owned()));
     service.audit();
 }
@@ -227,21 +220,20 @@ fn export_command_writes_ndjson_and_csv_files() {
     let lines = path("moon.ndjson");
     std::fs::write(&lines, "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"name\":\"Landing\"}\n")
         .unwrap();
-    done(&service, &["import", &lines]);
-    let text = done(&service, &["export"]);
+    done(&service, &format!("import {lines}"));
+    let text = done(&service, "export");
     assert_eq!(
         text,
         "{\"event_id\":\"eagle\",\"time\":\"1969-07-20T20:17:40Z\",\"description\":\"\",\"name\":\"Landing\"}\n"
     );
     let table = path("moon.csv");
-    assert_eq!(done(&service, &["export", "--save", &table, "--time-range", "1969-01-01T00:00:00Z/.."]), "");
+    let save = format!("export --save {table} --time-range 1969-01-01T00:00:00Z/..");
+    assert_eq!(done(&service, &save), "");
     assert!(std::fs::read_to_string(&table).unwrap().ends_with("eagle,1969-07-20T20:17:40Z,,,Landing,,,,,,,,,,,,\r\n"));
-    let again = done(&service, &["import", &table]);
+    let again = done(&service, &format!("import {table}"));
     assert_eq!(again, format!("{table}: 0 imported, 1 unchanged, 0 rejected\n"));
-    let (code, _, stderr) = run(&mut command(&service, &["export", "-o", &path("moon.txt")]), "");
-    assert_eq!(code, Some(1), "{stderr}");
-    let (code, _, stderr) = run(&mut command(&service, &["export", "--timeline", "nowhere", "-o", &table]), "");
-    assert_eq!(code, Some(5), "{stderr}");
+    rejected(&service, &format!("export -o {}", path("moon.txt")), 1);
+    rejected(&service, &format!("export --timeline nowhere -o {table}"), 5);
     // Existing content is kept.
     assert!(std::fs::read_to_string(&table).unwrap().contains("eagle"));
     service.audit();
@@ -249,28 +241,29 @@ fn export_command_writes_ndjson_and_csv_files() {
 
 /// Creates a repository with a merge. `None` if Git is not installed.
 fn repository(folder: &std::path::Path) -> Option<()> {
-    let git = |arguments: &[&str], date: &str| {
+    let git = |line: &str, date: &str| {
         let mut git = std::process::Command::new("git");
-        git.arg("-C").arg(folder).args(["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]).args(arguments);
+        git.arg("-C").arg(folder).args(["-c", "user.name=Ann", "-c", "user.email=ann@example.com"]).args(words(line));
         git.env("GIT_AUTHOR_DATE", "1721506600 +0200").env("GIT_COMMITTER_DATE", date);
         git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").output().ok()
     };
-    let Some(made) = git(&["init", "--quiet", "--initial-branch=main"], "") else {
+    let Some(made) = git("init --quiet --initial-branch=main", "") else {
         println!("skipped: there is no git");
         return None;
     };
     assert!(made.status.success(), "{made:?}");
-    let commit = |message: &str, date: &str| {
-        let made = git(&["commit", "--quiet", "--allow-empty", "-m", message], date).unwrap();
+    let run = |line: &str, date: &str| {
+        let made = git(line, date).unwrap();
         assert!(made.status.success(), "{made:?}");
     };
+    let commit = |message: &str, date: &str| run(&format!("commit --quiet --allow-empty -m '{message}'"), date);
     commit("Begin", "1721506610 +0200");
-    assert!(git(&["checkout", "--quiet", "-b", "side"], "").unwrap().status.success());
+    run("checkout --quiet -b side", "");
     commit("Aside\n\nA body that is left out.", "1721506620 +0200");
-    assert!(git(&["checkout", "--quiet", "main"], "").unwrap().status.success());
+    run("checkout --quiet main", "");
     // The clock of this commit was slow.
     commit("Go on", "1721506605 +0200");
-    assert!(git(&["merge", "--quiet", "--no-ff", "-m", "Merge", "side"], "1721506640 +0200").unwrap().status.success());
+    run("merge --quiet --no-ff -m Merge side", "1721506640 +0200");
     Some(())
 }
 
@@ -282,9 +275,10 @@ fn git_history_import_skips_known_commits() {
     }
     let service = Service::start();
     let path = folder.path().to_str().unwrap();
-    let first = done(&service, &["import-git", path]);
+    let first = done(&service, &format!("import-git {path}"));
     assert!(first.starts_with(&format!("{path}: 4 imported, 0 unchanged, 0 rejected\n")), "{first}");
-    assert_eq!(done(&service, &["import-git", path]), format!("{path}: 0 imported, 4 unchanged, 0 rejected\n"));
+    let again = done(&service, &format!("import-git {path}"));
+    assert_eq!(again, format!("{path}: 0 imported, 4 unchanged, 0 rejected\n"));
     let events = service.find_all("main", "*", "../..", "100");
     let names: Vec<&Value> = events.iter().map(|event| &event["name"]).collect();
     assert_eq!(names, ["Go on", "Begin", "Aside", "Merge"]);
@@ -297,15 +291,11 @@ fn git_history_import_skips_known_commits() {
     let query = [("timeline_id", "main"), ("time_range", "../.."), ("kinds", "P11"), ("include", "observations")];
     let late = service.get("/v1/monitor-paradox", &query);
     assert_eq!(late["paradoxes"].as_array().unwrap().len(), 1, "{late}");
-    let newest = ["import-git", path, "--limit", "1", "--revision", "side", "--timeline", "side", "--create"];
-    let newest = done(&service, &newest);
+    let newest = done(&service, &format!("import-git {path} --limit 1 --revision side --timeline side --create"));
     assert!(newest.starts_with(&format!("{path}: 1 imported, 0 unchanged, 0 rejected\n")), "{newest}");
     let nowhere = tempfile::tempdir().unwrap();
-    for arguments in
-        [["import-git", nowhere.path().to_str().unwrap(), "--limit=9"], ["import-git", path, "--revision=--all"]]
-    {
-        let (code, _, stderr) = run(&mut command(&service, &arguments), "");
-        assert_eq!(code, Some(1), "{stderr}");
+    for arguments in [format!("{} --limit=9", nowhere.path().display()), format!("{path} --revision=--all")] {
+        let stderr = rejected(&service, &format!("import-git {arguments}"), 1);
         assert!(stderr.contains("the history of") && stderr.contains("cannot be read"), "{stderr}");
     }
     service.audit();
@@ -314,89 +304,38 @@ fn git_history_import_skips_known_commits() {
 #[test]
 fn timeline_user_and_key_commands_print_expected_output() {
     let service = Service::start();
-    check_output(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
+    check_output(&service, "cli-timeline-create", "timeline create billing");
     for timeline in ["billing", "main"] {
-        done(&service, &["clock", "pause", "--timeline", timeline]);
-        done(&service, &["clock", "travel", "2005-08-29T11:10:00Z", "--timeline", timeline]);
+        done(&service, &format!("clock pause --timeline {timeline}"));
+        done(&service, &format!("clock travel 2005-08-29T11:10:00Z --timeline {timeline}"));
     }
-    check_output(&service, "cli-timeline-list", &["timeline", "list"]);
-    check_output(&service, "cli-user-add", &["user", "add", "ada"]);
-    done(&service, &["user", "add", "second", "--operator"]);
-    check_output(&service, "cli-user-list", &["user", "list"]);
-    let arguments =
-        ["key", "create", "--user", "ada", "--label", "tests", "--scope", "timeline:read", "--scope", "timeline:write"];
-    check_output(&service, "cli-key-create", &arguments);
-    let made = answered(
-        &service,
-        &["key", "create", "--user", "ada", "--default-timeline", "billing", "--expires-at", "2999-01-01T00:00:00Z"],
-    );
-    check_output(&service, "cli-key-list", &["key", "list", "--user", "ada"]);
+    check_output(&service, "cli-timeline-list", "timeline list");
+    check_output(&service, "cli-user-add", "user add ada");
+    done(&service, "user add second --operator");
+    check_output(&service, "cli-user-list", "user list");
+    let create = "key create --user ada --label tests --scope timeline:read --scope timeline:write";
+    check_output(&service, "cli-key-create", create);
+    let made = answered(&service, "key create --user ada --default-timeline billing --expires-at 2999-01-01T00:00:00Z");
+    check_output(&service, "cli-key-list", "key list --user ada");
     let key = made["api_key"].as_str().unwrap();
-    let (code, ..) = run(command(&service, &["timeline", "create", "hers"]).env("TIMENAV_API_KEY", key), "");
-    assert_eq!(code, Some(0));
-    check_output(&service, "cli-key-revoke", &["key", "revoke", made["key_id"].as_str().unwrap()]);
-    let (code, ..) = run(command(&service, &["clock", "now"]).env("TIMENAV_API_KEY", key), "");
-    assert_eq!(code, Some(4), "a revoked key");
-    check_output(&service, "cli-user-remove", &["user", "remove", "ada"]);
+    ends(line_command(&service, "timeline create hers").env("TIMENAV_API_KEY", key), 0);
+    check_output(&service, "cli-key-revoke", &format!("key revoke {}", made["key_id"].as_str().unwrap()));
+    // A revoked key.
+    fails(line_command(&service, "clock now").env("TIMENAV_API_KEY", key), 4, "");
+    check_output(&service, "cli-user-remove", "user remove ada");
     for list in ["timeline", "user", "key"] {
-        assert!(answered(&service, &[list, "list"])["status"].is_string(), "{list}");
+        assert!(answered(&service, &format!("{list} list"))["status"].is_string(), "{list}");
     }
     service.audit();
 }
 
 #[test]
-fn openapi_completions_and_help_need_no_service() {
+fn openapi_command_prints_the_served_document() {
     let service = Service::start();
-    let (code, document, _) = run(timenav().arg("openapi"), "");
     let served = service.send(crate::support::http::Request::get("/openapi.json")).text();
-    assert_eq!((code, document), (Some(0), served));
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let (code, script, _) = run(timenav().args(["completions", shell]), "");
-        assert_eq!(code, Some(0));
-        assert!(script.contains("timenav") && script.contains("COMPLETE"), "{shell}");
-    }
-    let (code, version, _) = run(timenav().arg("--version"), "");
-    assert_eq!((code, version), (Some(0), format!("timenav {}\n", env!("CARGO_PKG_VERSION"))));
-    let (code, help, _) = run(timenav().arg("--help"), "");
-    assert_eq!(code, Some(0));
-    for subcommand in [
-        "serve",
-        "clock",
-        "anchor",
-        "events",
-        "import",
-        "import-git",
-        "export",
-        "timeline",
-        "key",
-        "user",
-        "completions",
-    ] {
-        assert!(help.contains(&format!("\n  {subcommand}")), "{subcommand}");
-        let (code, help, _) = run(timenav().args([subcommand, "--help"]), "");
-        assert_eq!(code, Some(0));
-        assert!(help.contains("Usage: timenav"), "{help}");
-    }
-    service.audit();
-}
-
-#[test]
-fn api_key_of_local_service_is_found() {
-    let service = Service::start();
-    let find = |command: &mut Command| run(command.args(["clock", "now", "--json"]), "").0;
-    let url = service.url();
-    // By a flag, by the environment, and in the default data folder.
-    assert_eq!(
-        find(timenav().env("TIMENAV_URL", &url).arg("clock").arg("--data").arg(service.data()).args(["now"])),
-        Some(2)
-    );
-    let (code, ..) = run(timenav().args(["clock", "now", "--url", &url, "--data"]).arg(service.data()), "");
-    assert_eq!(code, Some(0));
-    assert_eq!(find(timenav().env("TIMENAV_URL", &url).env("TIMENAV_DATA", service.data())), Some(0));
-    let folder = service.data().parent().unwrap().to_owned();
-    std::os::unix::fs::symlink(service.data(), folder.join("timenav-data")).unwrap();
-    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder)), Some(0));
-    // A key in the environment takes precedence.
-    assert_eq!(find(timenav().env("TIMENAV_URL", &url).current_dir(&folder).env("TIMENAV_API_KEY", "tnk_x")), Some(4));
+    assert_eq!(succeeds(timenav().arg("openapi")), served);
+    assert_eq!(succeeds(timenav().arg("--version")), format!("timenav {}\n", env!("CARGO_PKG_VERSION")));
+    let script = succeeds(timenav().args(["completions", "bash"]));
+    assert!(script.contains("timenav") && script.contains("COMPLETE"), "{script}");
     service.audit();
 }

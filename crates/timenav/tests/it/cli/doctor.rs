@@ -8,12 +8,12 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::process::certify;
-use crate::support::service::{Process, Service, run, timenav};
+use crate::support::service::{Process, Service, ends, fails, run, succeeds, timenav};
 
 /// Runs the command. Returns the exit code and the result of each check.
 fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, BTreeMap<String, Value>) {
     let mut command = timenav();
-    command.args(["doctor", "--security", "--json"]).args(arguments).envs(environment.iter().copied());
+    command.args(["doctor", "--json"]).args(arguments).envs(environment.iter().copied());
     let (code, stdout, stderr) = run(&mut command, "");
     let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
     let failed = document["failed"].as_u64().unwrap();
@@ -24,6 +24,20 @@ fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, B
         (name, check["outcome"].clone())
     });
     (code, checks.collect())
+}
+
+/// Runs the command on a folder with the checks of security. Returns the result of each check.
+fn secured(data: &Path, more: &[&str]) -> BTreeMap<String, Value> {
+    examined(&[&["--security", "--data", data.to_str().unwrap()], more].concat(), &[]).1
+}
+
+#[track_caller]
+fn check_outcomes(seen: &BTreeMap<String, Value>, expected: &[(&str, &str)]) {
+    for (outcome, names) in expected {
+        for name in names.split(' ') {
+            assert_eq!(seen.get(name), Some(&json!(outcome)), "{name}: {seen:?}");
+        }
+    }
 }
 
 fn set_mode(path: &Path, mode: u32) {
@@ -39,53 +53,54 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn doctor_checks_running_and_stopped_services() {
     let mut service = Service::start();
-    let (data, url) = (service.data().display().to_string(), service.url());
-    let look = |data: &str| examined(&["--data", data], &[]).1;
-    let (_, seen) = examined(&["--data", &data, "--url", &url], &[("TIMENAV_API_KEY", &service.admin)]);
-    for (name, expected) in [
-        ("data-folder", "ok"),
-        ("file-modes", "ok"),
-        ("key-files", "ok"),
-        ("admin-key", "warn"),
-        ("rotation", "ok"),
-        ("checkpoints", "warn"),
-        ("database", "ok"),
-        ("schema", "ok"),
-        ("host-clock", "ok"),
-        ("scan", "warn"),
-        ("operators", "warn"),
-        ("operator-keys", "warn"),
-        ("keys", "ok"),
-        ("demo", "ok"),
-        ("reachable", "ok"),
-        ("encrypted", "ok"),
-        ("metrics", "warn"),
-        ("own-keys", "warn"),
-    ] {
-        assert_eq!(seen.get(name), Some(&json!(expected)), "{name}: {seen:?}");
-    }
+    let (data, url) = (service.data(), service.url());
+    let named = ["--security", "--data", data.to_str().unwrap(), "--url", &url];
+    let health = "data-folder file-modes database host-clock free-space checkpoint-age";
+    let (code, seen) = examined(&named[1..3], &[]);
+    check_outcomes(&seen, &[("ok", health), ("ok", "service")]);
+    assert_eq!(code, Some(0));
+    let (_, seen) = examined(&named, &[("TIMENAV_API_KEY", &service.admin)]);
+    check_outcomes(
+        &seen,
+        &[
+            (
+                "ok",
+                "data-folder file-modes key-files rotation database schema host-clock keys demo reachable encrypted",
+            ),
+            ("warn", "admin-key checkpoints scan operators operator-keys metrics own-keys"),
+        ],
+    );
     service.user("ada");
     service.post("/v1/users", &json!({ "user_id": "bob", "operator": true }));
     service.post("/v1/detect-tampering", &json!({ "timeline_id": "main", "scan_depth": "quick" }));
-    let seen = look(&data);
-    assert_eq!((&seen["operators"], &seen["scan"], &seen["keys"]), (&json!("ok"), &json!("ok"), &json!("warn")));
+    check_outcomes(&secured(&data, &[]), &[("ok", "operators scan"), ("warn", "keys")]);
     assert!(service.stop().success());
-    let before = contents(&service.data());
-    let (_, seen) = examined(&["--data", &data, "--url", &url], &[]);
-    assert_eq!(seen["reachable"], "fail");
-    assert_eq!(contents(&service.data()), before, "nothing is changed");
-    let admin_key = service.data().join("admin.key");
-    let aside = std::fs::read(&admin_key).unwrap();
+    let before = contents(&data);
+    check_outcomes(&secured(&data, &named[3..]), &[("fail", "reachable")]);
+    check_outcomes(&examined(&named[1..3], &[]).1, &[("ok", health), ("warn", "service")]);
+    assert_eq!(contents(&data), before, "nothing is changed");
+    let admin_key = data.join("admin.key");
+    let key = std::fs::read(&admin_key).unwrap();
     std::fs::remove_file(&admin_key).unwrap();
-    assert_eq!(look(&data)["admin-key"], "ok");
-    std::fs::write(&admin_key, aside).unwrap();
-    set_mode(&admin_key, 0o644);
-    assert_eq!(look(&data)["key-files"], "fail");
-    set_mode(&admin_key, 0o600);
-    set_mode(&service.data(), 0o755);
-    assert_eq!(look(&data)["file-modes"], "fail");
-    set_mode(&service.data(), 0o700);
-    assert_eq!(look(&data)["file-modes"], "ok");
+    check_outcomes(&secured(&data, &[]), &[("ok", "admin-key")]);
+    std::fs::write(&admin_key, key).unwrap();
+    // Without write permission, the service could not start. Root is not restricted by file modes.
+    set_mode(&data, 0o500);
+    let is_restricted =
+        std::fs::write(data.join("tried"), "").and_then(|()| std::fs::remove_file(data.join("tried"))).is_err();
+    for (path, mode, own_mode, name) in [
+        (&admin_key, 0o644, 0o600, "key-files"),
+        (&data.join("timenav.db"), 0o644, 0o600, "file-modes"),
+        (&data, 0o755, 0o700, "file-modes"),
+        (&data, 0o500, 0o700, "writable"),
+    ] {
+        set_mode(&data, 0o700);
+        set_mode(path, mode);
+        let expected = if name == "writable" && !is_restricted { "ok" } else { "fail" };
+        check_outcomes(&secured(&data, &[]), &[(expected, name)]);
+        set_mode(path, own_mode);
+        check_outcomes(&secured(&data, &[]), &[("ok", name)]);
+    }
     service.start_again();
     service.audit();
 }
@@ -100,8 +115,7 @@ fn doctor_detects_a_modified_database() {
         let database = rusqlite::Connection::open(data.join("timenav.db")).unwrap();
         database.execute_batch(statement).unwrap();
         drop(database);
-        let (code, seen) = examined(&["--data", data.to_str().unwrap()], &[]);
-        assert_eq!((seen.get(name), code == Some(0)), (Some(&json!(expected)), expected != "fail"), "{seen:?}");
+        check_outcomes(&secured(&data, &[]), &[(expected, name)]);
         for (name, bytes) in &aside {
             std::fs::write(data.join(name), bytes).unwrap();
         }
@@ -113,7 +127,7 @@ fn doctor_detects_a_modified_database() {
     change("update api_keys set expires_at = created_at + 86400000000", "operator-keys", "ok");
     change("update timelines set timeline_id = 'demo' where timeline_id = 'main'", "demo", "warn");
     std::fs::write(data.join("timenav.db"), "no database").unwrap();
-    assert_eq!(examined(&["--data", data.to_str().unwrap()], &[]).1["database"], "fail");
+    check_outcomes(&secured(&data, &[]), &[("fail", "database")]);
     std::fs::write(data.join("timenav.db"), &aside["timenav.db"]).unwrap();
     service.start_again();
     service.audit();
@@ -126,23 +140,17 @@ fn doctor_reads_settings_as_serve_does() {
     let config = folder.path().join("timenav.toml");
     std::fs::write(&config, "listen = \"0.0.0.0:8080\"\nallow_insecure_login = true\ndemo = true\n").unwrap();
     let config = config.to_str().unwrap();
-    let (code, seen) = examined(&["--data", &data, "--config", config], &[("TIMENAV_ACCEPT_ROLLBACK", "true")]);
-    for (name, expected) in [
-        ("listen", "fail"),
-        ("allow-insecure-login", "fail"),
-        ("accept-rollback", "fail"),
-        ("data-folder", "warn"),
-        ("service-name", "warn"),
-    ] {
-        assert_eq!(seen.get(name), Some(&json!(expected)), "{name}: {seen:?}");
-    }
+    let named = ["--security", "--data", &data, "--config", config];
+    let (code, seen) = examined(&named, &[("TIMENAV_ACCEPT_ROLLBACK", "true")]);
+    check_outcomes(
+        &seen,
+        &[("fail", "listen allow-insecure-login accept-rollback"), ("warn", "data-folder service-name")],
+    );
     assert_eq!(code, Some(1));
     // A flag overrides the file, as for `serve`.
     let flags = ["--listen", "127.0.0.1:8080", "--allow-insecure-login=false", "--service-name", "time.test"];
-    let (code, seen) = examined(&[&["--data", &data, "--config", config][..], &flags].concat(), &[]);
-    for name in ["listen", "allow-insecure-login", "accept-rollback", "service-name"] {
-        assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
-    }
+    let (code, seen) = examined(&[&named[..], &flags].concat(), &[]);
+    check_outcomes(&seen, &[("ok", "listen allow-insecure-login accept-rollback service-name")]);
     assert_eq!(code, Some(0), "warnings are allowed");
     assert!(!Path::new(&data).exists(), "nothing is made");
 }
@@ -151,20 +159,13 @@ fn doctor_reads_settings_as_serve_does() {
 fn doctor_prints_one_line_per_check() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("nothing");
-    let (code, stdout, stderr) = run(timenav().args(["doctor", "--security", "--data"]).arg(&data), "");
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    assert!(
-        stdout.starts_with("ok    listen: the service listens on 127.0.0.1:8080, on this machine only\n"),
-        "{stdout}"
-    );
-    assert!(
-        stdout.contains("\nwarn  service-name: no service name is set. Before the first start, choose"),
-        "{stdout}"
-    );
+    let stdout = succeeds(timenav().args(["doctor", "--security", "--data"]).arg(&data));
+    let first = "ok    listen: the service listens on 127.0.0.1:8080, on this machine only\n";
+    let name = "\nwarn  service-name: no service name is set. Before the first start, choose";
+    assert!(stdout.starts_with(first) && stdout.contains(name), "{stdout}");
     assert!(stdout.lines().last().unwrap().ends_with(" 0 failed"), "{stdout}");
     // Security checks only run on request.
-    let (code, stdout, stderr) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
-    assert!(code == Some(0) && !stdout.contains("service-name"), "{stdout}{stderr}");
+    assert!(!succeeds(timenav().args(["doctor", "--data"]).arg(&data)).contains("service-name"));
 }
 
 #[test]
@@ -175,38 +176,53 @@ fn doctor_checks_tls_of_running_service() {
     let (data, log) = (folder.path().join("data"), folder.path().join("log"));
     let mut process = Process::start_at("https", &data, &log, &arguments);
     let url = format!("https://localhost:{}", process.address.port());
-    let data = data.to_str().unwrap();
-    let (_, seen) = examined(&["--data", data, "--url", &url, "--ca", arguments[1]], &[]);
-    for name in ["reachable", "encrypted", "hsts", "tls-versions"] {
-        assert_eq!(seen.get(name), Some(&json!("ok")), "{name}: {seen:?}");
-    }
+    let seen = secured(&data, &["--url", &url, "--ca", arguments[1]]);
+    check_outcomes(&seen, &[("ok", "reachable encrypted hsts tls-versions")]);
     // Its certificate is not trusted.
-    assert_eq!(examined(&["--data", data, "--url", &url], &[]).1["reachable"], "fail");
-    set_mode(Path::new(arguments[3]), 0o644);
-    assert_eq!(examined(&[&["--data", data][..], &arguments].concat(), &[]).1["tls-key"], "fail");
-    set_mode(Path::new(arguments[3]), 0o600);
-    assert_eq!(examined(&[&["--data", data][..], &arguments].concat(), &[]).1["tls-key"], "ok");
+    check_outcomes(&secured(&data, &["--url", &url]), &[("fail", "reachable")]);
+    for (mode, expected) in [(0o644, "fail"), (0o600, "ok")] {
+        set_mode(Path::new(arguments[3]), mode);
+        check_outcomes(&secured(&data, &arguments), &[(expected, "tls-key")]);
+    }
     process.terminate();
     assert!(process.wait().success());
 }
 
-/// Without write permission, the service could not start. Root is not restricted by file modes.
+/// Each obstacle to starting is reported as a failure; the folder is restored afterwards.
 #[test]
-fn doctor_detects_an_unwritable_data_folder() {
+fn doctor_reports_each_obstacle_to_starting() {
     let mut service = Service::start();
     service.stop();
     let data = service.data();
-    let look = || examined(&["--data", data.to_str().unwrap()], &[]).1["writable"].clone();
-    assert_eq!(look(), "ok");
-    set_mode(&data, 0o500);
-    let is_kept_out = std::fs::write(data.join("tried"), "").is_err();
-    let seen = look();
-    set_mode(&data, 0o700);
-    if is_kept_out {
-        assert_eq!(seen, "fail");
-    } else {
-        println!("skipped: this user may write everywhere");
+    let check_failure = |name: &str, expected: &str| {
+        let output = ends(timenav().args(["doctor", "--data"]).arg(&data), 1);
+        let line = output.lines().find(|line| line.starts_with(&format!("fail  {name}: ")));
+        assert!(line.is_some_and(|line| line.contains(expected)), "{name}: {output}");
+    };
+    let [key, aside] = ["signing.key", "signing.key.aside"].map(|name| data.join(name));
+    std::fs::rename(&key, &aside).unwrap();
+    check_failure("signing-key", "signing.key cannot be read");
+    std::fs::rename(&aside, &key).unwrap();
+
+    let checkpoints = data.join("checkpoints.log");
+    let stored = std::fs::read(&checkpoints).unwrap();
+    for garbage in [vec![7; 1000], b"\x07\n".repeat(500)] {
+        std::fs::write(&checkpoints, garbage).unwrap();
+        check_failure("checkpoint-age", "checkpoints.log cannot be read");
     }
+    std::fs::write(&checkpoints, stored).unwrap();
+
+    let verify = |words: &str| fails(timenav().args(["verify", "--data"]).arg(&data), 1, words);
+    std::fs::create_dir(data.join("restoring")).unwrap();
+    check_failure("unfinished", "was interrupted: empty the folder, and run timenav restore again");
+    verify("was interrupted: empty the folder");
+    std::fs::remove_dir(data.join("restoring")).unwrap();
+
+    let [database, moving] = ["timenav.db", "timenav.db.moving"].map(|name| data.join(name));
+    std::fs::rename(&database, &moving).unwrap();
+    check_failure("unfinished", "run the same `timenav migrate` again");
+    verify("run the same `timenav migrate` again");
+    std::fs::rename(&moving, &database).unwrap();
     service.start_again();
     service.audit();
 }

@@ -5,8 +5,8 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{command, done};
-use crate::support::service::{Service, run};
+use super::{done, line_command, rejected};
+use crate::support::service::{Service, ends, run};
 use crate::support::waiting::until_so;
 
 /// Maximum number of lines written until the program has noticed the interrupt.
@@ -21,7 +21,7 @@ fn line(number: usize) -> String {
 #[test]
 fn interrupted_import_reports_number_of_imported_records() {
     let service = Service::start();
-    let mut child = command(&service, &["import", "-", "--format", "ndjson"])
+    let mut child = line_command(&service, "import - --format ndjson")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -56,20 +56,6 @@ fn interrupted_import_reports_number_of_imported_records() {
 }
 
 #[test]
-fn rejected_records_are_grouped_by_reason() {
-    let service = Service::start();
-    let input = "time,name\nyesterday,a\n2000-01-01T00:00:00Z,b\ntomorrow,c\n,d\n";
-    let (code, stdout, stderr) = run(&mut command(&service, &["import", "-", "--format", "csv"]), input);
-    assert_eq!(code, Some(3), "{stderr}");
-    let lines: Vec<&str> = stdout.lines().collect();
-    assert_eq!(lines[0], "-: 1 imported, 0 unchanged, 3 rejected");
-    assert!(lines[1].starts_with("  2 records: time: ") && lines[1].ends_with(": lines 2, 4"), "{stdout}");
-    assert!(lines[2].starts_with("  line 5: time: "), "{stdout}");
-    assert_eq!(done(&service, &["events", "find"]).lines().count(), 2);
-    service.audit();
-}
-
-#[test]
 fn import_with_wrong_mapping_can_be_undone_and_repeated() {
     let service = Service::start();
     let folder = tempfile::tempdir().unwrap();
@@ -79,23 +65,24 @@ fn import_with_wrong_mapping_can_be_undone_and_repeated() {
     let file = file.to_str().unwrap();
     let import = |time: &str| {
         let map = format!("event_id=id,time={time},location=place");
-        run(&mut command(&service, &["import", file, "--map", &map, "--timeline", "quakes", "--create"]), "")
+        run(&mut line_command(&service, &format!("import {file} --map {map} --timeline quakes --create")), "")
     };
     let (code, stdout, stderr) = import("felt");
     assert_eq!(code, Some(0), "{stderr}");
     // With the right one, the ids exist already.
     assert_eq!(import("when").0, Some(3));
-    let advice = stdout.lines().last().unwrap().strip_prefix("  to undo: timenav ").unwrap();
-    let undo: Vec<&str> = advice.split(' ').collect();
-    assert_eq!(done(&service, &undo), "2 events undone.\n");
-    assert_eq!(done(&service, &undo), "0 events undone.\n");
+    let undo = stdout.lines().last().unwrap().strip_prefix("  to undo: timenav ").unwrap();
+    assert_eq!(done(&service, undo), "2 events undone.\n");
+    assert_eq!(done(&service, undo), "0 events undone.\n");
     let (code, stdout, stderr) = import("when");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
-    let found = done(&service, &["events", "find", "--timeline", "quakes"]);
+    let found = done(&service, "events find --timeline quakes");
     assert!(found.contains("2000-01-01") && !found.contains("2001-01-01"), "{found}");
-    for (wrong, message) in [("17", "`17-420-403`"), ("1-3-1", "import"), ("900-902-2", "import")] {
-        let (code, _, stderr) = run(&mut command(&service, &["import", "--undo", wrong, "--timeline", "quakes"]), "");
-        assert!(code != Some(0) && stderr.contains(message), "{wrong}: {stderr}");
+    for (wrong, expected, message) in
+        [("17", 1, "`17-420-403`"), ("1-3-1", 5, "no import"), ("900-902-2", 5, "no import")]
+    {
+        let output = ends(&mut line_command(&service, &format!("import --undo {wrong} --timeline quakes")), expected);
+        assert!(output.contains(message), "{wrong}: {output}");
     }
     service.audit();
 }
@@ -107,14 +94,14 @@ fn import_dry_run_reports_results_and_records_nothing() {
     let file = folder.path().join("moon.csv");
     std::fs::write(&file, "time,name\n1969-07-20T20:17:40Z,Landing\nsoon,Return\n").unwrap();
     let file = file.to_str().unwrap();
-    let (code, stdout, stderr) = run(&mut command(&service, &["import", "--dry-run", file]), "");
+    let (code, stdout, stderr) = run(&mut line_command(&service, &format!("import --dry-run {file}")), "");
     assert_eq!((code, stderr.as_str()), (Some(3), "error: 1 record was rejected\n"));
     assert!(
         stdout.starts_with(&format!("{file}: 1 would be imported, 0 unchanged, 1 rejected\n  line 3: time: ")),
         "{stdout}"
     );
-    assert!(done(&service, &["events", "find"]).starts_with("No events"));
-    let (code, _, stderr) = run(&mut command(&service, &["import", "--dry-run", file, "--timeline", "mian"]), "");
-    assert!(code == Some(5) && !stderr.contains("--create"), "{stderr}");
+    assert!(done(&service, "events find").starts_with("No events"));
+    let stderr = rejected(&service, &format!("import --dry-run {file} --timeline mian"), 5);
+    assert!(!stderr.contains("--create"), "{stderr}");
     service.audit();
 }

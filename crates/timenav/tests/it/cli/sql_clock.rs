@@ -9,7 +9,7 @@ use serde_json::json;
 use super::command;
 use crate::process::Cluster;
 use crate::support::instant::micros;
-use crate::support::service::{Service, run};
+use crate::support::service::{Service, fails, run};
 use crate::support::waiting::until_so;
 
 const NOW: &str = "SELECT timenav_now() AT TIME ZONE 'UTC'";
@@ -62,9 +62,7 @@ fn travel(service: &Service, to: &str) {
 #[track_caller]
 fn refused(service: &Service, cluster: &Cluster, options: &[&str], expected: i32) -> String {
     let arguments = [&["sql-clock", "--database", &cluster.url], options].concat();
-    let (code, stdout, stderr) = run(&mut command(service, &arguments), "");
-    assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{stderr}");
-    stderr
+    fails(&mut command(service, &arguments), expected, "")
 }
 
 #[test]

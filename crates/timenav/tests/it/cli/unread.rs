@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::command;
+use super::line_command;
 use crate::support::service::{Service, timenav};
 
 /// Runs a command with a closed stdout. Returns its exit code and stderr.
@@ -29,23 +29,19 @@ fn writing_commands_complete_if_output_is_closed() {
     let files: Vec<String> = (0..FILES)
         .map(|number| file(number, &format!("{{\"time\":\"1969-07-{:02}T00:00:00Z\"}}\n", number + 1)))
         .collect();
-    let import = |files: &[String]| {
-        let files = files.iter().map(String::as_str);
-        unread(&mut command(&service, &["import"].into_iter().chain(files).collect::<Vec<_>>()))
-    };
-    assert_eq!(import(&files), (Some(0), String::new()));
+    let import = |files: &[String]| line_command(&service, &format!("import {}", files.join(" ")));
+    assert_eq!(unread(&mut import(&files)), (Some(0), String::new()));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES);
     // Rejections are reported by the exit code, failures on stderr.
     let wrong = [file(FILES, "{}\n"), file(FILES + 1, "{\"time\":\"1970-01-01T00:00:00Z\"}\n")];
-    assert_eq!(import(&wrong), (Some(3), "error: 1 record was rejected\n".to_owned()));
+    assert_eq!(unread(&mut import(&wrong)), (Some(3), "error: 1 record was rejected\n".to_owned()));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 1);
     // A full disk is not a closed pipe, but does not stop the command either.
     let more: Vec<String> = (0..3)
         .map(|number| file(FILES + 2 + number, &format!("{{\"time\":\"1971-01-0{}T00:00:00Z\"}}\n", number + 1)))
         .collect();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let arguments: Vec<&str> = ["import"].into_iter().chain(more.iter().map(String::as_str)).collect();
-    let output = command(&service, &arguments).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    let output = import(&more).stdout(full).stderr(Stdio::piped()).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("stdout cannot be written"));
     assert_eq!(service.find_all("main", "*", "../..", "100").len(), FILES + 4);
@@ -75,7 +71,7 @@ fn verify_exit_code_is_independent_of_output_reader() {
 #[test]
 fn unread_new_api_key_is_reported_with_revoke_command() {
     let service = Service::start();
-    let (code, stderr) = unread(&mut command(&service, &["key", "create"]));
+    let (code, stderr) = unread(&mut line_command(&service, "key create"));
     assert_eq!(code, Some(1));
     assert!(stderr.contains("timenav key revoke key_"), "{stderr}");
     service.audit();
@@ -84,8 +80,8 @@ fn unread_new_api_key_is_reported_with_revoke_command() {
 #[test]
 fn reading_commands_exit_quietly_if_output_is_closed() {
     let service = Service::start();
-    for arguments in [&["clock", "now"][..], &["events", "find"], &["timeline", "list"], &["clock", "watch"]] {
-        assert_eq!(unread(&mut command(&service, arguments)), (Some(0), String::new()), "{arguments:?}");
+    for arguments in ["clock now", "events find", "timeline list", "clock watch"] {
+        assert_eq!(unread(&mut line_command(&service, arguments)), (Some(0), String::new()), "{arguments:?}");
     }
     service.audit();
 }

@@ -6,16 +6,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, fails, succeeds, timenav};
 
-/// Runs `timenav verify` and returns its exit code, stdout and stderr.
-fn verify(arguments: &[&str], admin: Option<&str>) -> (Option<i32>, String, String) {
-    let mut command: Command = timenav();
-    command.arg("verify").args(arguments).env_remove("TIMENAV_API_KEY");
-    if let Some(key) = admin {
-        command.env("TIMENAV_API_KEY", key);
-    }
-    run(&mut command, "")
+fn verify(arguments: &[&str]) -> Command {
+    let mut command = timenav();
+    command.arg("verify").args(arguments);
+    command
 }
 
 fn text(path: &Path) -> &str {
@@ -49,8 +45,7 @@ fn intact_service_verifies_from_files_and_url() {
     let data = service.data();
     let files = ["--data", text(&data), "--key", text(&key)];
     let through = ["--url", &service.url(), "--key", text(&key), "--checkpoint", text(&stored)];
-    let (code, stdout, stderr) = verify(&through, Some(&service.admin));
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let stdout = succeeds(verify(&through).env("TIMENAV_API_KEY", &service.admin));
     assert!(stdout.contains("3 signatures") || stdout.contains("4 signatures"), "{stdout}");
     assert!(stdout.contains("1 head statement"), "{stdout}");
     assert!(stdout.contains("1 consistency proof"), "{stdout}");
@@ -60,21 +55,18 @@ fn intact_service_verifies_from_files_and_url() {
         }
         let before: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         for depth in ["full", "quick", "tail:100", "sample:20"] {
-            let (code, stdout, stderr) = verify(&[&files[..], &["--depth", depth]].concat(), None);
-            assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+            let stdout = succeeds(&mut verify(&[&files[..], &["--depth", depth]].concat()));
             assert!(stdout.contains("`main`") && stdout.contains("`system`"), "{stdout}");
         }
-        let (code, stdout, _) = verify(&[&files[..], &["--checkpoint", text(&stored), "--json"]].concat(), None);
-        assert_eq!(code, Some(0), "{stdout}");
+        let stdout = ends(&mut verify(&[&files[..], &["--checkpoint", text(&stored), "--json"]].concat()), 0);
         let answer: Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!(answer["timelines"][0]["checked"][0], json!({ "what": "checkpoints", "count": 3 }));
         let after: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(before.len(), after.len(), "it leaves nothing behind: {after:?}");
     }
     // Without a key, it explains what that proves.
-    let (code, _, stderr) = verify(&["--data", text(&data)], None);
-    assert_eq!(code, Some(0));
-    assert!(stderr.starts_with("warning: the public key is taken from "), "{stderr}");
+    let output = ends(&mut verify(&["--data", text(&data)]), 0);
+    assert!(output.contains("warning: the public key is taken from "), "{output}");
     service.start_again();
     service.audit();
 }
@@ -96,16 +88,13 @@ fn tampering_is_reported_with_exit_code_7() {
     let at = bytes.windows(9).position(|window| window == b"event 117").unwrap();
     bytes[at] = b'E';
     std::fs::write(copy.join("timenav.db"), bytes).unwrap();
-    let (code, stdout, stderr) = verify(&["--data", text(&copy), "--timeline", "main"], None);
-    assert_eq!(code, Some(7), "{stdout}");
-    assert!(stdout.contains("-mismatch at "), "{stdout}");
-    assert!(stderr.contains("error: tampering or damage: "), "{stderr}");
+    let output = ends(&mut verify(&["--data", text(&copy), "--timeline", "main"]), 7);
+    assert!(output.contains("-mismatch at ") && output.contains("error: tampering or damage: "), "{output}");
     // A new service does not continue the checkpoint of another one.
     let other = Service::start();
     let data = other.data();
-    let (code, stdout, _) = verify(&["--data", text(&data), "--checkpoint", text(&stored)], None);
-    assert_eq!(code, Some(7), "{stdout}");
-    assert!(stdout.contains("unknown-key"), "{stdout}");
+    let output = ends(&mut verify(&["--data", text(&data), "--checkpoint", text(&stored)]), 7);
+    assert!(output.contains("unknown-key"), "{output}");
     other.audit();
     service.start_again();
     service.audit();
@@ -116,14 +105,11 @@ fn missing_files_are_errors_not_findings() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere");
     for arguments in [
-        vec!["--data", text(&nowhere)],
-        vec!["--data", text(&nowhere), "--key", text(&nowhere)],
-        vec!["--data", text(&nowhere), "--checkpoint", text(&nowhere)],
+        &["--data", text(&nowhere)][..],
+        &["--data", text(&nowhere), "--key", text(&nowhere)],
+        &["--data", text(&nowhere), "--checkpoint", text(&nowhere)],
     ] {
-        let (code, _, stderr) = verify(&arguments, None);
-        assert_eq!(code, Some(1), "{stderr}");
+        fails(&mut verify(arguments), 1, "");
     }
-    let (code, _, stderr) = verify(&["--depth", "deep"], None);
-    assert_eq!(code, Some(2));
-    assert!(stderr.contains("sample:<n>"), "{stderr}");
+    fails(&mut verify(&["--depth", "deep"]), 2, "sample:<n>");
 }
