@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use crate::support::frames;
 use crate::support::http::{Connection, Request};
 use crate::support::service::Service;
-use crate::support::service::{Process, descriptors, run, timenav};
+use crate::support::service::{Process, descriptors, fails, timenav};
 
 /// Another local address.
 fn elsewhere(number: u8) -> Ipv4Addr {
@@ -37,40 +37,27 @@ fn connections_per_address_are_limited_independently() {
     service.audit();
 }
 
+fn watch(service: &Service) -> Connection {
+    let mut connection = service.connect();
+    connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
+    assert_eq!(connection.head().unwrap().0, 200);
+    connection
+}
+
 #[test]
-fn idle_connections_are_closed_to_admit_new_ones() {
-    let service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
-    let watching: Vec<Connection> = (0..3)
-        .map(|_| {
-            let mut connection = service.connect();
-            connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
-            assert_eq!(connection.head().unwrap().0, 200);
-            connection
-        })
-        .collect();
+fn new_connection_closes_an_idle_one_unless_all_are_busy() {
+    let mut service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
+    let mut watching: Vec<Connection> = (0..3).map(|_| watch(&service)).collect();
     let from = |number| Connection::open_from(elsewhere(number), service.address()).unwrap();
     let mut idle = from(1);
     idle.exchange(&health()).unwrap();
     let mut next = from(2);
     assert!(idle.is_closed(), "it makes room");
     assert_eq!(next.exchange(&health()).unwrap().status, 200);
-    drop((watching, next));
-    service.wait_for_a_place(Ipv4Addr::LOCALHOST);
-    service.audit();
-}
-
-#[test]
-fn new_connection_is_closed_if_all_others_are_busy() {
-    let mut service = Service::with(&["--connections-max", "4", "--connections-per-address-max", "4"]);
-    let mut watching: Vec<Connection> = (0..4)
-        .map(|_| {
-            let mut connection = service.connect();
-            connection.send_request(&service.signed(Request::get("/v1/clock/stream")));
-            assert_eq!(connection.head().unwrap().0, 200);
-            connection
-        })
-        .collect();
-    assert!(Connection::open_from(elsewhere(1), service.address()).unwrap().is_closed());
+    drop(next);
+    service.wait_for_a_place(elsewhere(2));
+    watching.push(watch(&service));
+    assert!(from(1).is_closed());
     // Existing connections continue.
     service.process().terminate();
     for connection in &mut watching {
@@ -119,8 +106,6 @@ fn connection_limit_above_descriptor_limit_is_rejected_at_start() {
     command.arg("-c").arg("ulimit -n 256 && exec \"$0\" \"$@\"").arg(timenav().get_program());
     command.args(["serve", "--listen", "127.0.0.1:0", "--connections-max", "129", "--data"]);
     command.arg(folder.path().join("data"));
-    let (code, stdout, stderr) = run(&mut command, "");
-    assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
-    assert!(stderr.contains("needs 257 file descriptors, but this process can have only 256"), "{stderr}");
+    let stderr = fails(&mut command, 1, "needs 257 file descriptors, but this process can have only 256");
     assert!(stderr.contains("or set at most 128 connections"), "{stderr}");
 }

@@ -16,8 +16,18 @@ fn limit(service: &Service, name: &str) -> u32 {
 }
 
 #[test]
-fn http2_limits_are_announced_in_settings() {
+fn http2_limits_are_enforced() {
     let service = Service::start();
+    http2_limits_are_announced_in_settings(&service);
+    stream_beyond_the_limit_is_rejected(&service);
+    oversized_frame_closes_the_connection(&service);
+    too_many_malformed_requests_close_the_connection(&service);
+    rapid_stream_resets_close_the_connection(&service);
+    header_size_is_limited_in_both_http_versions(&service);
+    service.audit();
+}
+
+fn http2_limits_are_announced_in_settings(service: &Service) {
     let mut connection = Connection::open(service.address());
     let settings = connection.wait_for(SETTINGS).unwrap().settings();
     for (name, setting) in [
@@ -29,9 +39,8 @@ fn http2_limits_are_announced_in_settings() {
         let announced = settings.iter().find(|(number, _)| *number == setting).map(|(_, value)| *value);
         // RFC 9113 §6.5.2: the default frame size is 16384 bytes.
         let announced = announced.or((setting == 5).then_some(16_384));
-        assert_eq!(announced, Some(limit(&service, name)), "{name}");
+        assert_eq!(announced, Some(limit(service, name)), "{name}");
     }
-    service.audit();
 }
 
 /// Opens the maximum number of streams, each with a request that has a body.
@@ -46,17 +55,13 @@ fn open_all(service: &Service, path: &str, length: usize) -> Connection {
     connection
 }
 
-#[test]
-fn stream_beyond_the_limit_is_rejected() {
-    let service = Service::start();
-    let mut connection = open_all(&service, "/v1/login", 1_000);
-    let more = 2 * limit(&service, "http2_streams_max") + 1;
+fn stream_beyond_the_limit_is_rejected(service: &Service) {
+    let mut connection = open_all(service, "/v1/login", 1_000);
+    let more = 2 * limit(service, "http2_streams_max") + 1;
     let request = frames::request("GET", "/healthz", &[]);
     connection.send(&frame(HEADERS, END_HEADERS | END_STREAM, more, &request)).unwrap();
     let refused = connection.wait_for(RST_STREAM).unwrap();
     assert_eq!((refused.stream, refused.error()), (more, REFUSED_STREAM));
-    drop(connection);
-    service.audit();
 }
 
 #[test]
@@ -86,23 +91,18 @@ fn connection_with_maximum_streams_uses_little_memory() {
     service.audit();
 }
 
-#[test]
-fn oversized_frame_closes_the_connection() {
-    let service = Service::start();
-    let max = limit(&service, "http2_frame_bytes_max") as usize;
+fn oversized_frame_closes_the_connection(service: &Service) {
+    let max = limit(service, "http2_frame_bytes_max") as usize;
     let mut connection = Connection::open(service.address());
     let request = frames::request("POST", "/v1/login", &[]);
     connection.send(&frame(HEADERS, END_HEADERS, 1, &request)).unwrap();
     connection.send(&frame(DATA, 0, 1, &vec![b' '; max])).unwrap();
     connection.send(&frame(DATA, 0, 1, &vec![b' '; max + 1])).unwrap();
     assert_eq!(connection.end(), Some(FRAME_SIZE_ERROR));
-    service.audit();
 }
 
-#[test]
-fn too_many_malformed_requests_close_the_connection() {
-    let service = Service::start();
-    let max = limit(&service, "http2_faults_max");
+fn too_many_malformed_requests_close_the_connection(service: &Service) {
+    let max = limit(service, "http2_faults_max");
     let mut connection = Connection::open(service.address());
     // RFC 9113 §8.2.2: a connection-specific header makes a request malformed.
     let request = frames::request("GET", "/healthz", &[("connection", "close")]);
@@ -122,12 +122,9 @@ fn too_many_malformed_requests_close_the_connection() {
     };
     assert_eq!(goaway, Some(ENHANCE_YOUR_CALM));
     assert!(refused <= max, "{refused} of {max}");
-    service.audit();
 }
 
-#[test]
-fn rapid_stream_resets_close_the_connection() {
-    let service = Service::start();
+fn rapid_stream_resets_close_the_connection(service: &Service) {
     let mut connection = Connection::open(service.address());
     let request = frames::request("GET", "/healthz", &[]);
     // CANCEL.
@@ -145,13 +142,10 @@ fn rapid_stream_resets_close_the_connection() {
         }
     }
     assert_eq!(connection.end(), Some(ENHANCE_YOUR_CALM));
-    service.audit();
 }
 
-#[test]
-fn header_size_is_limited_in_both_http_versions() {
-    let service = Service::start();
-    let max = limit(&service, "head_bytes_max") as usize;
+fn header_size_is_limited_in_both_http_versions(service: &Service) {
+    let max = limit(service, "head_bytes_max") as usize;
     for (padding, expected) in [(max - 1_000, 200), (max, 431)] {
         let value = "x".repeat(padding);
         let mut connection = service.connect();
@@ -170,5 +164,4 @@ fn header_size_is_limited_in_both_http_versions() {
         // Indexed fields of the static table (RFC 7541 appendix A): 200, or a literal status.
         assert_eq!(answer.payload[0] == 0x88, expected == 200, "{padding}: {answer:?}");
     }
-    service.audit();
 }

@@ -31,27 +31,6 @@ fn errors_list_all_invalid_fields() {
 }
 
 #[test]
-fn hidden_and_missing_timelines_return_the_same_error() {
-    let service = Service::start();
-    let ada = service.user("ada");
-    service.post("/timelines", &json!({ "timeline_id": "hidden" }));
-    for path in [
-        "/v1/clock?timeline_id=",
-        "/v1/anchors?timeline_id=",
-        "/v1/monitor-events?location=*&time_range=../..&timeline_id=",
-    ] {
-        let problems = ["hidden", "nowhere"].map(|name| {
-            let refused = service.send(Request::get(&format!("{path}{name}")).key(&ada)).refused(404, "not_found");
-            let detail = refused["detail"].as_str().unwrap().to_owned();
-            assert!(detail.contains(&format!("`{name}`")), "{refused}");
-            detail.replace(name, "")
-        });
-        assert_eq!(problems[0], problems[1]);
-    }
-    service.audit();
-}
-
-#[test]
 fn unknown_users_are_reported_only_to_operators() {
     let service = Service::start();
     let ada = service.user("ada");

@@ -1,10 +1,8 @@
-//! `Idempotency-Key`: a request with a key is carried out once, however often it is sent.
-
-use std::thread;
+//! `Idempotency-Key`: which keys are equal, valid and stored. `repetitions` repeats every operation.
 
 use serde_json::{Value, json};
 
-use crate::support::http::{Answer, Connection, Request};
+use crate::support::http::Request;
 use crate::support::service::Service;
 
 const REPLAYED: &str = "idempotency-replayed";
@@ -21,76 +19,6 @@ fn stand(service: &Service) {
 
 fn now(service: &Service) -> Value {
     service.get("/v1/clock", &[])["current_time"].clone()
-}
-
-#[test]
-fn concurrent_requests_with_one_key_move_clock_once() {
-    let service = Service::start();
-    stand(&service);
-    let before = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
-    let request = service.signed(forward("fifty"));
-    let mut connections: Vec<Connection> = (0..50).map(|_| service.connect()).collect();
-    let answers: Vec<Answer> = thread::scope(|scope| {
-        let request = &request;
-        let sent: Vec<_> =
-            connections.iter_mut().map(|one| scope.spawn(move || one.exchange(request).unwrap())).collect();
-        sent.into_iter().map(|one| one.join().unwrap()).collect()
-    });
-    let replayed = answers.iter().filter(|answer| answer.header(REPLAYED) == Some("true")).count();
-    let first = answers.iter().find(|answer| answer.header(REPLAYED).is_none()).expect("one request is the first");
-    assert_eq!(replayed, 49);
-    assert_eq!(first.json()["new_time"], "2000-01-01T01:00:00Z");
-    for answer in &answers {
-        assert_eq!(answer.status, 200, "{answer}");
-        assert_eq!(answer.text(), first.text());
-    }
-    let clock = service.get("/v1/clock", &[]);
-    assert_eq!(clock["current_time"], "2000-01-01T01:00:00Z");
-    assert_eq!(clock["generation"], before + 1);
-    service.audit();
-}
-
-#[test]
-fn repeated_requests_apply_every_change_once() {
-    let mut service = Service::start();
-    stand(&service);
-    let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
-    let changes = [
-        ("/v1/travel", json!({ "destination_time": "2001-01-01T00:00:00Z" })),
-        ("/v1/fast-forward", json!({ "duration": "1d" })),
-        ("/v1/rewind", json!({ "duration": "1h" })),
-        ("/v1/resume-time", json!({})),
-        ("/v1/pause-time", json!({})),
-        ("/v1/set-rate", json!({ "rate": 60 })),
-        ("/v1/set-anchor", json!({ "description": "once" })),
-        ("/v1/return-to-anchor", json!({ "anchor_id": anchor })),
-        ("/v1/events", json!({ "time": "2000-01-01T00:00:00Z", "description": "no id" })),
-        ("/v1/events", json!([{ "time": "2000-01-01T00:00:00Z" }, { "time": "2000-01-02T00:00:00Z" }])),
-        ("/timelines", json!({ "timeline_id": "made-once" })),
-        ("/v1/users", json!({ "user_id": "ada" })),
-    ];
-    let send = |service: &Service, index: usize| {
-        let (path, body) = &changes[index];
-        service.send(Request::post(path).json(body).idempotent(&format!("change {index}").replace(' ', "-")))
-    };
-    let first: Vec<Answer> = (0..changes.len()).map(|index| send(&service, index)).collect();
-    let stored = (service.get("/v1/anchors", &[]), service.get("/timeline/main", &[])["events"].clone());
-    assert_eq!(stored.1, 3);
-    for after_a_restart in [false, true] {
-        if after_a_restart {
-            service.restart();
-        }
-        for (index, first) in first.iter().enumerate() {
-            let again = send(&service, index);
-            assert!(first.status < 300, "{:?} {first}", changes[index]);
-            assert_eq!(first.header(REPLAYED), None, "{first}");
-            assert_eq!(again.header(REPLAYED), Some("true"), "{:?} {again}", changes[index]);
-            assert_eq!((again.status, again.text()), (first.status, first.text()), "{:?}", changes[index]);
-        }
-        assert_eq!(service.get("/v1/anchors", &[])["anchors"], stored.0["anchors"]);
-        assert_eq!(service.get("/timeline/main", &[])["events"], stored.1);
-    }
-    service.audit();
 }
 
 #[test]
@@ -207,22 +135,5 @@ fn replayed_response_omits_the_api_key() {
     assert_eq!(again["api_key"], Value::Null);
     assert_eq!(again["key_id"], first["key_id"]);
     assert_eq!(again["ledger"], first["ledger"]);
-    service.audit();
-}
-
-#[test]
-fn response_is_replayed_after_a_crash() {
-    let mut service = Service::start();
-    stand(&service);
-    for round in 1..=5 {
-        let key = format!("crash-{round}");
-        let first = service.send(forward(&key));
-        service.kill();
-        service.start_again();
-        let again = service.send(forward(&key));
-        assert_eq!(again.header(REPLAYED), Some("true"), "{again}");
-        assert_eq!((again.status, again.text()), (first.status, first.text()));
-        assert_eq!(now(&service), format!("2000-01-01T{round:02}:00:00Z"));
-    }
     service.audit();
 }
