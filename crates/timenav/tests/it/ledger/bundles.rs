@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::ledger;
-use crate::ledger::verifier::{examples, has_python};
+use crate::ledger::verifier::{ScriptCalls, examples, has_python};
 use crate::support::http::{Request, target};
-use crate::support::service::{Service, memory_kib, run, timenav};
+use crate::support::service::{Service, ends, fails, memory_kib, run, timenav};
 
 /// Maximum memory growth of the service while it writes a bundle of 100 000 entries, in KiB.
 const GROWTH_KIB_MAX: u64 = 48 * 1_024;
@@ -149,9 +149,7 @@ fn empty_timeline_exports_a_verifiable_bundle() {
         assert!(!verifies, "{output:?}");
     }
     // Without a key the command fails instead of reporting success.
-    let (code, _, output) = run(timenav().arg("verify").arg(away.path("a")), "");
-    assert_eq!(code, Some(2));
-    assert!(output.contains("--verifier-key"), "{output}");
+    fails(timenav().arg("verify").arg(away.path("a")), 2, "--verifier-key");
     service.audit();
 }
 
@@ -190,9 +188,7 @@ fn rotated_key_is_followed_only_with_its_rotation_proof() {
     let first = key_of(&service, "main");
     assert!(service.stop().success());
     let proofs = away.path("proofs");
-    let (code, stdout, stderr) =
-        run(timenav().args(["rotate-signing-key", "--data"]).arg(service.data()).arg("--save").arg(&proofs), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    ends(timenav().args(["rotate-signing-key", "--data"]).arg(service.data()).arg("--save").arg(&proofs), 0);
     let text = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
     service.public_key = ledger::public_key(&text);
     service.start_again();
@@ -296,6 +292,7 @@ fn memory_use_is_independent_of_bundle_size() {
     service.audit();
 }
 
+/// The program has its own tests with these vectors.
 #[test]
 fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
     if !has_python() {
@@ -306,28 +303,32 @@ fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
     let away = Away::new();
     let list = |value: &Value| value.as_array().unwrap().clone();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let verify = |vector: &Value, key: &Value| {
+    let mut calls = ScriptCalls::default();
+    let mut files_count = 0;
+    let mut write = |text: &str| {
+        files_count += 1;
+        let path = away.path(&files_count.to_string());
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let mut expect = |vector: &Value, key: &Value, code: i64, words: &str| {
         let file: String = list(&vector["lines"]).iter().map(|line| text(line) + "\n").collect();
-        std::fs::write(away.path("a"), file).unwrap();
-        let mut more = Vec::new();
-        for (number, proof) in list(&vector["rotation_proofs"]).iter().enumerate() {
-            let path = away.path(&number.to_string());
-            std::fs::write(&path, text(proof)).unwrap();
-            more.extend(["--rotation".to_owned(), path.to_str().unwrap().to_owned()]);
+        let mut arguments = vec![write(&file), "--verifier-key".to_owned(), text(key)];
+        for proof in list(&vector["rotation_proofs"]) {
+            arguments.extend(["--rotation".to_owned(), write(&text(&proof))]);
         }
-        away.verify("a", &text(key), &more.iter().map(String::as_str).collect::<Vec<_>>())
+        calls.expect(code, words, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
     };
     for vector in list(&vectors["bundles"]) {
         for key in list(&vector["verifier_keys"]) {
-            let (verifies, output) = verify(&vector, &key);
-            let expected = format!("erased, and listed by an entry: {}\n", vector["gone"]);
-            assert!(verifies && output[1].contains(&expected), "{}: {output:?}", vector["about"]);
+            expect(&vector, &key, 0, &format!("erased, and listed by an entry: {}\n", vector["gone"]));
         }
     }
     for vector in list(&vectors["refused"]) {
-        let (verifies, output) = verify(&vector, &vector["verifier_key"]);
-        assert!(!verifies && output[1].starts_with("WRONG       "), "{}: {output:?}", vector["about"]);
+        println!("{}", vector["about"]);
+        expect(&vector, &vector["verifier_key"], 1, "WRONG       ");
     }
+    calls.check();
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::ledger;
 use crate::support::http::Request;
-use crate::support::service::{self, Service};
+use crate::support::service::{Service, ends, run, succeeds, timenav};
 
 mod contents;
 mod erased;
@@ -34,18 +34,18 @@ pub(crate) fn has_python() -> bool {
     found
 }
 
-/// Runs the script on `main`. Returns its exit code and output.
-fn verify(service: &Service, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
-    verify_at(&service.url(), "main", api_key, arguments)
+/// Runs the script on `main`. Returns its output.
+#[track_caller]
+fn verify(service: &Service, api_key: &str, arguments: &[&str], expected: i32) -> String {
+    verify_at(&service.url(), "main", api_key, arguments, expected)
 }
 
-/// Runs the script on a timeline of a service.
-pub(crate) fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str]) -> (Option<i32>, String) {
+/// Runs the script on a timeline of a service. Returns its output.
+#[track_caller]
+pub(crate) fn verify_at(url: &str, timeline: &str, api_key: &str, arguments: &[&str], expected: i32) -> String {
     let mut command = Command::new("python3");
     command.arg(examples().join("verify.py")).args([url, timeline]).args(arguments);
-    command.env("TIMENAV_API_KEY", api_key).env("no_proxy", "*");
-    let (code, stdout, stderr) = service::run(&mut command, "");
-    (code, format!("{stdout}{stderr}"))
+    ends(command.env("TIMENAV_API_KEY", api_key).env("no_proxy", "*"), expected)
 }
 
 /// Edits an entry while the service is stopped.
@@ -71,22 +71,19 @@ fn independent_script_verifies_a_ledger() {
     let stored = service.data().join("main.checkpoint");
     let stored = stored.to_str().unwrap();
 
-    let (code, text) = verify(&service, &service.admin, &["--verifier-key", &key, "--save", stored]);
-    assert_eq!(code, Some(0), "{text}");
+    let text = verify(&service, &service.admin, &["--verifier-key", &key, "--save", stored], 0);
     assert!(text.ends_with("main verifies.\n"), "{text}");
 
     let since = ["--verifier-key", &key, "--checkpoint", stored];
     let grown = |service: &Service| {
-        let (code, text) = verify(service, &service.admin, &since);
-        assert_eq!(code, Some(0), "{text}");
+        let text = verify(service, &service.admin, &since, 0);
         assert!(text.contains("\nsaved       the first "), "{text}");
     };
     grown(&service);
 
     for (position, named) in EDITS {
         replace_in_entry(&mut service, position, "\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
-        let (code, text) = verify(&service, &service.admin, &since);
-        assert_eq!(code, Some(1), "{text}");
+        let text = verify(&service, &service.admin, &since, 1);
         assert!(text.contains(named), "{text}");
         assert!(text.contains("are not those of the saved checkpoint\n"), "{text}");
         replace_in_entry(&mut service, position, "\"actor\":\"bdmin\"", "\"actor\":\"admin\"");
@@ -94,42 +91,73 @@ fn independent_script_verifies_a_ledger() {
     }
 
     // Nothing could be verified, which differs from a failed verification.
-    let (code, text) = verify(&service, "tn_not_a_key", &since);
-    assert_eq!(code, Some(2), "{text}");
+    verify(&service, "tn_not_a_key", &since, 2);
     // Without an independent key, it explains what the result proves.
-    let (code, text) = verify(&service, &service.admin, &[]);
-    assert_eq!(code, Some(0), "{text}");
+    let text = verify(&service, &service.admin, &[], 0);
     assert!(text.contains("That pins nothing"), "{text}");
-    let (code, text) = verify(&service, &service.admin, &["--self-test"]);
-    assert_eq!(code, Some(0), "{text}");
+    verify(&service, &service.admin, &["--self-test"], 0);
     service.audit();
 }
 
-/// Runs the script on a proof file, without a service. Returns its exit code and output.
-fn verify_proof(arguments: &[&str]) -> (Option<i32>, String) {
-    let mut command = Command::new("python3");
-    command.arg(examples().join("verify.py")).args(arguments).env_remove("TIMENAV_API_KEY");
-    let (code, stdout, stderr) = service::run(&mut command, "");
-    (code, format!("{stdout}{stderr}"))
+/// Runs the script with each list of arguments in one process, because a start takes longer than most checks.
+const CALLS: &str = r#"
+import contextlib, io, json, sys
+sys.path.insert(0, sys.argv[1])
+import verify
+for arguments in json.load(sys.stdin):
+    sys.argv = ["verify.py", *arguments]
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        try:
+            code = verify.main()
+        except SystemExit as end:
+            code = end.code
+    print(json.dumps([code or 0, output.getvalue()]))
+"#;
+
+/// Calls of the script without a service, with their expected exit codes and output.
+#[derive(Default)]
+pub(crate) struct ScriptCalls {
+    arguments: Vec<Vec<String>>,
+    expected: Vec<(i64, String)>,
 }
 
-/// Runs the program on a proof file, without a service. Returns its exit code and output.
-fn verify_file(file: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
-    let mut command = service::timenav();
-    let (code, stdout, stderr) = service::run(command.args(["verify", file, "--verifier-key", key]).args(more), "");
-    (code, format!("{stdout}{stderr}"))
+impl ScriptCalls {
+    pub(crate) fn expect(&mut self, code: i64, words: &str, arguments: &[&str]) {
+        self.arguments.push(arguments.iter().map(|&argument| argument.to_owned()).collect());
+        self.expected.push((code, words.to_owned()));
+    }
+
+    /// Runs the script and compares the results.
+    pub(crate) fn check(self) {
+        let mut command = Command::new("python3");
+        command.args(["-B", "-c", CALLS]).arg(examples()).env_remove("TIMENAV_API_KEY");
+        let (code, stdout, stderr) = run(&mut command, &serde_json::json!(self.arguments).to_string());
+        assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+        let results: Vec<(i64, String)> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(results.len(), self.expected.len());
+        for ((arguments, (expected, words)), (code, output)) in self.arguments.iter().zip(self.expected).zip(results) {
+            assert_eq!(code, expected, "{arguments:?}: {output}");
+            assert!(output.contains(&words), "{arguments:?}: no {words:?} in {output}");
+            // Output and exit code agree.
+            assert_eq!(output.ends_with(" verifies.\n"), code == 0, "{output}");
+        }
+    }
+}
+
+/// Runs the program on a proof file, without a service. Returns its output.
+#[track_caller]
+fn verify_file(file: &str, key: &str, more: &[&str], expected: i32) -> String {
+    ends(timenav().args(["verify", file, "--verifier-key", key]).args(more), expected)
 }
 
 /// The program verifies a proof with its entry, and reports what is missing without it.
 fn check_by_program(saved: &str, bare: &str, key: &str) {
-    let (code, text) = verify_file(saved, key, &[]);
-    assert_eq!(code, Some(0), "{text}");
+    let text = verify_file(saved, key, &[], 0);
     assert!(text.starts_with("Entry 5 of `timenav.local/main` is in a tree that the key has signed.\n"), "{text}");
-    let (code, text) = verify_file(saved, key, &["--json"]);
-    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((code, &report["verifies"], &report["position"]), (Some(0), &true.into(), &5.into()), "{report:#}");
-    let (code, text) = verify_file(bare, key, &[]);
-    assert_eq!(code, Some(7), "{text}");
+    let report: serde_json::Value = serde_json::from_str(&verify_file(saved, key, &["--json"], 0)).unwrap();
+    assert_eq!((&report["verifies"], &report["position"]), (&true.into(), &5.into()), "{report:#}");
+    let text = verify_file(bare, key, &[], 7);
     assert!(text.contains("there is no entry in it"), "{text}");
 }
 
@@ -147,11 +175,9 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
     let named = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (saved, bare, entry) = (named("5.tlog-proof"), named("bare.tlog-proof"), named("entry.json"));
     let prove = |more: &[&str]| {
-        let mut command = service::timenav();
+        let mut command = timenav();
         command.args(["proof", "--position", "5", "--url", &service.url()]).args(more);
-        let (code, stdout, stderr) = service::run(command.env("TIMENAV_API_KEY", &service.admin), "");
-        assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        stdout
+        succeeds(command.env("TIMENAV_API_KEY", &service.admin))
     };
     let printed = prove(&[]);
     assert_eq!(prove(&["--save", &saved]) + &prove(&["--json", "--save", &named("5.json")]), "");
@@ -166,46 +192,44 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
     std::fs::write(&entry, &leaf).unwrap();
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
     check_by_program(&saved, &bare, &key);
+    let mut calls = ScriptCalls::default();
     for arguments in [&["--proof", &saved][..], &["--proof", &bare, "--entry", &entry]] {
-        let (code, text) = verify_proof(&[arguments, &["--verifier-key", &key]].concat());
-        assert_eq!(code, Some(0), "{text}");
-        assert!(text.contains("\"seq\":5,") && text.ends_with("entry 5 of timenav.local/main verifies.\n"), "{text}");
+        let arguments = [arguments, &["--verifier-key", &key]].concat();
+        calls.expect(0, "entry 5 of timenav.local/main verifies.\n", &arguments);
+        calls.expect(0, "\"seq\":5,", &arguments);
     }
-
     // Any change of the entry, its position, a hash or the note is detected.
     let edited = String::from_utf8(leaf).unwrap().replace("\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
-    std::fs::write(&entry, edited).unwrap();
+    let edited_entry = named("edited.json");
+    std::fs::write(&edited_entry, edited).unwrap();
     let hash = text.lines().nth(3).unwrap();
-    let wrong = named("wrong.tlog-proof");
-    for changed in [
+    for (number, changed) in [
         text.replace("index 5\n", "index 6\n"),
         text.replace(&format!("{hash}\n"), ""),
         text.replace("@v1", "@v2"),
         text.replace("\n\n", "\n"),
         text.replace("/main\n", "/demo\n"),
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         assert_ne!(changed, text);
+        let wrong = named(&format!("wrong-{number}.tlog-proof"));
         std::fs::write(&wrong, changed).unwrap();
-        let (code, text) = verify_proof(&["--proof", &wrong, "--verifier-key", &key]);
-        assert_eq!(code, Some(1), "{text}");
-        assert!(text.contains("WRONG") && text.ends_with("does NOT verify.\n"), "{text}");
-        let (code, text) = verify_file(&wrong, &key, &[]);
-        assert_eq!(code, Some(7), "{text}");
+        calls.expect(1, "WRONG", &["--proof", &wrong, "--verifier-key", &key]);
+        calls.expect(1, "does NOT verify.\n", &["--proof", &wrong, "--verifier-key", &key]);
+        let text = verify_file(&wrong, &key, &[], 7);
         assert!(text.starts_with("The proof does not verify with the key of `timenav.local/main`.\n"), "{text}");
     }
     let other_key = ledger::verifier_key("timenav.local/demo", &service.public_key);
-    assert_eq!(verify_file(&saved, &other_key, &[]).0, Some(7));
-    for arguments in [
-        ["--proof", &saved, "--entry", &entry, "--verifier-key", &key],
-        ["--proof", &saved, "--entry", &saved, "--verifier-key", &key],
-        ["--proof", &saved, "--proof", &saved, "--verifier-key", &other_key],
-    ] {
-        let (code, text) = verify_proof(&arguments);
-        assert_eq!(code, Some(1), "{text}");
-    }
+    verify_file(&saved, &other_key, &[], 7);
+    calls.expect(1, "", &["--proof", &saved, "--entry", &edited_entry, "--verifier-key", &key]);
+    calls.expect(1, "", &["--proof", &saved, "--entry", &saved, "--verifier-key", &key]);
+    calls.expect(1, "", &["--proof", &saved, "--proof", &saved, "--verifier-key", &other_key]);
     // Without a key there is nothing to verify it with.
-    assert_eq!(verify_proof(&["--proof", &saved]).0, Some(2));
-    assert_eq!(verify_proof(&["--proof", &named("nowhere"), "--verifier-key", &key]).0, Some(2));
+    calls.expect(2, "", &["--proof", &saved]);
+    calls.expect(2, "", &["--proof", &named("nowhere"), "--verifier-key", &key]);
+    calls.check();
     service.start_again();
     service.audit();
 }

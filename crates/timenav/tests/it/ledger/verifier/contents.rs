@@ -1,7 +1,7 @@
 //! `examples/verify.py --contents` on entry contents and returned events: of an intact service, and of copies with
 //! modified databases.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use data_encoding::HEXLOWER;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{examples, has_python, verify_at};
 use crate::ledger;
+use crate::process::copy_folder;
 use crate::support::service::{self, Process, Service};
 
 const AT: &str = "2001-01-01T00:00:00Z";
@@ -52,10 +53,11 @@ fn lived_in(service: &Service) {
     service.post("/v1/events", &on("fork", event("own")));
 }
 
-/// Runs the script on a timeline with its public key. Returns its exit code and output.
-fn check(service: &Service, url: &str, timeline: &str, api_key: &str) -> (Option<i32>, String) {
+/// Runs the script on a timeline with its public key. Returns its output.
+#[track_caller]
+fn check(service: &Service, url: &str, timeline: &str, api_key: &str, expected: i32) -> String {
     let key = ledger::verifier_key(&format!("timenav.local/{timeline}"), &service.public_key);
-    verify_at(url, timeline, api_key, &["--contents", "--verifier-key", &key])
+    verify_at(url, timeline, api_key, &["--contents", "--verifier-key", &key], expected)
 }
 
 #[test]
@@ -74,8 +76,7 @@ fn script_verifies_jointly_erased_events() {
     service.post("/v1/erase-reads", &reads);
     service.post("/v1/events", &event("noted"));
     for (timeline, events) in [("main", 4), ("fork", 2)] {
-        let (code, output) = check(&service, &service.url(), timeline, &service.admin);
-        assert_eq!(code, Some(0), "{output}");
+        let output = check(&service, &service.url(), timeline, &service.admin, 0);
         let expected = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
         assert!(output.contains(&expected), "{output}");
     }
@@ -93,8 +94,7 @@ fn script_verifies_entry_contents() {
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
     for (timeline, events) in [("main", 6), ("fork", 6), ("system", 0)] {
-        let (code, output) = check(&service, &service.url(), timeline, &service.admin);
-        assert_eq!(code, Some(0), "{output}");
+        let output = check(&service, &service.url(), timeline, &service.admin, 0);
         let expected = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
         assert!(output.contains(&expected), "{output}");
         assert!(output.ends_with(&format!("{timeline} verifies.\n")), "{output}");
@@ -103,8 +103,7 @@ fn script_verifies_entry_contents() {
         assert!(!output.contains("may not see"), "{output}");
     }
     // A reader is told which contents are hidden, and how many.
-    let (code, output) = check(&service, &service.url(), "main", &reader);
-    assert_eq!(code, Some(0), "{output}");
+    let output = check(&service, &service.url(), "main", &reader, 0);
     let hidden = "\nNOT CHECKED what this API key may not see: 1 encrypt_data, ";
     assert!(output.contains(hidden) && output.contains(" reads, 1 set_access_control\n"), "{output}");
     assert!(output.contains("answers the 6 events that stand"), "{output}");
@@ -112,12 +111,10 @@ fn script_verifies_entry_contents() {
     let lists = json!({ "timeline_id": "fork", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [] } }));
-    let (code, output) = check(&service, &service.url(), "fork", &reader);
-    assert_eq!(code, Some(0), "{output}");
+    let output = check(&service, &service.url(), "fork", &reader, 0);
     assert!(output.contains("\nNOT CHECKED events of main, which fork was forked from"), "{output}");
     // Nothing is reported about an unreadable ledger.
-    let (code, output) = check(&service, &service.url(), "main", &reader);
-    assert_eq!(code, Some(2), "{output}");
+    check(&service, &service.url(), "main", &reader, 2);
     service.audit();
 }
 
@@ -241,69 +238,50 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     let mut service = Service::start();
     lived_in(&service);
     let pruned = prune_some_reads(&mut service);
-    let (code, output) = check(&service, &service.url(), "main", &service.admin);
-    assert_eq!(code, Some(0), "{output}");
+    let output = check(&service, &service.url(), "main", &service.admin, 0);
     assert!(output.contains(&format!("as the retention of the timeline allows: {pruned}\n")), "{output}");
-    let mut ours = service::timenav();
-    ours.args(["verify", "--contents", "--timeline", "main", "--url", &service.url()]);
-    let (code, output, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
-    assert_eq!(code, Some(0), "{output}{complaint}");
+    let ours = |option: &str| {
+        let mut command = service::timenav();
+        command.args(["verify", option, "--timeline", "main", "--url", &service.url()]);
+        let (code, output, complaint) = service::run(command.env("TIMENAV_API_KEY", &service.admin), "");
+        assert_eq!(code, Some(0), "{output}{complaint}");
+        output
+    };
+    let output = ours("--contents");
     assert!(output.contains(&format!("as the retention of the timeline allows: {pruned}.")), "{output}");
     let counted = [format!(", {pruned} pruned, "), format!(", {pruned} pruned payload")];
     assert!(counted.iter().all(|counted| output.contains(counted)), "{output}");
-    let mut as_json = service::timenav();
-    as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);
-    let (_, output, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
-    let output: Value = serde_json::from_str(&output).unwrap();
+    let output: Value = serde_json::from_str(&ours("--json")).unwrap();
     assert_eq!(output["timelines"][0]["pruned"], pruned);
     assert!(service.stop().success());
     // A read from before any retention was set.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";
-    let (code, output) = after(&service, |database| execute(database, empty), "main");
-    assert_eq!(code, Some(1), "{output}");
+    let output = after(&service, |database| execute(database, empty), "main", 1);
     assert!(output.contains("salt and payload are missing, and no entry erased them"), "{output}");
     service.start_again();
     service.audit();
 }
 
-/// Copies the data of a stopped service.
-fn copy(service: &Service, to: &Path) -> PathBuf {
-    let data = to.join("data");
-    let mut folders = vec![(service.data(), data.clone())];
-    while let Some((from, to)) = folders.pop() {
-        std::fs::create_dir(&to).unwrap();
-        std::fs::set_permissions(&to, std::fs::metadata(&from).unwrap().permissions()).unwrap();
-        for entry in std::fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            let target = to.join(entry.file_name());
-            if entry.file_type().unwrap().is_dir() {
-                folders.push((entry.path(), target));
-            } else {
-                std::fs::copy(entry.path(), target).unwrap();
-            }
-        }
-    }
-    data
-}
-
 /// Modifies the database of a copy, starts a service on it, and returns the result of the script.
-fn after(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
+fn after(service: &Service, change: impl Fn(&Database), timeline: &str, expected: i32) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let data = copy(service, folder.path());
+    let data = folder.path().join("data");
+    copy_folder(&service.data(), &data);
     let database = Database::open(data.join("timenav.db")).unwrap();
     change(&database);
     drop(database);
     let process = Process::start(&data, &folder.path().join("log"), &[]);
-    check(service, &format!("http://{}", process.address), timeline, &service.admin)
+    check(service, &format!("http://{}", process.address), timeline, &service.admin, expected)
 }
 
 /// The same, but modifies the database while the service runs, because it would not start otherwise.
-fn meanwhile(service: &Service, change: impl Fn(&Database), timeline: &str) -> (Option<i32>, String) {
+fn meanwhile(service: &Service, change: impl Fn(&Database), timeline: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let data = copy(service, folder.path());
+    let data = folder.path().join("data");
+    copy_folder(&service.data(), &data);
     let process = Process::start(&data, &folder.path().join("log"), &[]);
     change(&Database::open(data.join("timenav.db")).unwrap());
-    check(service, &format!("http://{}", process.address), timeline, &service.admin)
+    check(service, &format!("http://{}", process.address), timeline, &service.admin, 1)
 }
 
 fn execute(database: &Database, statement: &str) {
@@ -334,25 +312,21 @@ fn script_detects_database_modifications() {
     lived_in(&service);
     assert!(service.stop().success());
     for timeline in ["main", "fork"] {
-        let (code, output) = after(&service, |_| (), timeline);
-        assert_eq!(code, Some(0), "{output}");
+        after(&service, |_| (), timeline, 0);
     }
     for (statements, timeline, named) in attacks() {
         let change = |database: &Database| statements.iter().for_each(|statement| execute(database, statement));
-        let (code, output) = after(&service, change, timeline);
-        assert_eq!(code, Some(1), "{statements:?}: {output}");
+        let output = after(&service, change, timeline, 1);
         assert!(output.contains(named), "{statements:?}: {output}");
         // One line for the entry, and the summary.
         assert_eq!(output.matches("WRONG").count(), 1, "{output}");
         assert!(output.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{output}");
     }
     // The modified entry does not match the signed tree.
-    let (code, output) = meanwhile(&service, rewrite, "main");
-    assert_eq!(code, Some(1), "{output}");
+    let output = meanwhile(&service, rewrite, "main");
     assert!(output.contains("WRONG       entries 0 to ") && output.contains("are not what was signed"), "{output}");
     // For a fork, the same is reported about its parent.
-    let (code, output) = meanwhile(&service, rewrite, "fork");
-    assert_eq!(code, Some(1), "{output}");
+    let output = meanwhile(&service, rewrite, "fork");
     assert!(
         output.contains("WRONG       entry 0 of fork: the first ") && output.contains("are not those of the fork\n"),
         "{output}"

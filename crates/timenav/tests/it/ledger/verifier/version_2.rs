@@ -6,37 +6,44 @@ use std::process::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{examples, has_python, verify_proof};
+use super::{ScriptCalls, examples, has_python};
 use crate::support::service::run;
 
-/// The vectors, and a folder for extracts.
+/// The vectors, a folder for extracts, and the calls of the script.
 struct Vectors {
     all: Value,
     key: String,
     folder: TempDir,
+    files_count: usize,
+    calls: ScriptCalls,
 }
 
 impl Vectors {
-    fn read() -> Self {
+    /// Reads the vectors, if the script can be run.
+    fn read() -> Option<Self> {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../test-data/ledger-format-v2.json");
         let all: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let key = text(&all["key"]["verifier_key"]).to_owned();
-        Self { all, key, folder: tempfile::tempdir().unwrap() }
+        let folder = tempfile::tempdir().unwrap();
+        has_python().then(|| Self { all, key, folder, files_count: 0, calls: ScriptCalls::default() })
     }
 
     /// Writes a file and returns its path.
-    fn file(&self, name: &str, content: &str) -> String {
-        let path = self.folder.path().join(name);
+    fn file(&mut self, content: &str) -> String {
+        self.files_count += 1;
+        let path = self.folder.path().join(self.files_count.to_string());
         std::fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// Runs the script with the key of the vectors. Returns whether everything verifies, and the output.
-    fn verify(&self, arguments: &[&str]) -> (bool, String) {
-        let (code, output) = verify_proof(&[arguments, &["--verifier-key", &self.key]].concat());
-        assert!(matches!(code, Some(0 | 1)), "{output}");
-        assert_eq!(code == Some(0), output.ends_with(" verifies.\n"), "{output}");
-        (code == Some(0), output)
+    /// Calls the script with the key of the vectors, which finds nothing wrong and prints these words.
+    fn verifies(&mut self, arguments: &[&str], words: &str) {
+        self.calls.expect(0, words, &[arguments, &["--verifier-key", &self.key.clone()]].concat());
+    }
+
+    /// Calls the script with the key of the vectors, which finds something wrong and prints these words.
+    fn fails(&mut self, arguments: &[&str], words: &str) {
+        self.calls.expect(1, words, &[arguments, &["--verifier-key", &self.key.clone()]].concat());
     }
 }
 
@@ -46,64 +53,52 @@ fn text(value: &Value) -> &str {
 
 #[test]
 fn entries_and_their_payloads_verify() {
-    if !has_python() {
-        return;
-    }
-    let vectors = Vectors::read();
-    let reads = &vectors.all["reads"];
-    for proof in vectors.all["tlog_proofs"].as_array().unwrap() {
+    let Some(mut vectors) = Vectors::read() else { return };
+    let all = vectors.all.clone();
+    for proof in all["tlog_proofs"].as_array().unwrap() {
         let index = usize::try_from(proof["index"].as_u64().unwrap()).unwrap();
-        let file = vectors.file("proof", text(&proof["text"]));
-        let (verifies, output) = vectors.verify(&["--proof", &file]);
-        assert!(verifies && output.contains("NOT CHECKED the payload, whether the actor might do this\n"), "{output}");
-
-        let of = vectors.all["leaves"].get(index).unwrap_or(reads);
-        let payload = vectors.file("payload", text(&of["payload"]));
-        let (verifies, output) =
-            vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", text(&of["salt"])]);
-        assert!(verifies && output.contains("NOT CHECKED whether the actor might do this\n"), "{output}");
-        let (verifies, output) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", &"00".repeat(16)]);
-        assert!(!verifies && output.contains("WRONG       the payload hashes to "), "{output}");
+        let of = all["leaves"].get(index).unwrap_or(&all["reads"]);
+        let (file, payload) = (vectors.file(text(&proof["text"])), vectors.file(text(&of["payload"])));
+        let with = |salt| ["--proof", &file, "--payload", &payload, "--salt", salt];
+        vectors.verifies(&["--proof", &file], "NOT CHECKED the payload, whether the actor might do this\n");
+        vectors.verifies(&with(text(&of["salt"])), "NOT CHECKED whether the actor might do this\n");
+        vectors.fails(&with(&"00".repeat(16)), "WRONG       the payload hashes to ");
     }
+    vectors.calls.check();
 }
 
 #[test]
 fn reads_verify_individually_and_after_erasure() {
-    if !has_python() {
-        return;
-    }
-    let vectors = Vectors::read();
-    let reads = &vectors.all["reads"];
-    let proof = vectors.file("proof", text(&vectors.all["tlog_proofs"][3]["text"]));
-    let opened = vectors.file("opened", text(&reads["without_read_1"]));
-    let (verifies, output) = vectors.verify(&["--proof", &proof, "--payload", &opened]);
-    assert!(verifies && output.contains("; reads that were erased: 1\n"), "{output}");
-
+    let Some(mut vectors) = Vectors::read() else { return };
+    let all = vectors.all.clone();
+    let reads = &all["reads"];
+    let proof = vectors.file(text(&all["tlog_proofs"][3]["text"]));
+    let opened = vectors.file(text(&reads["without_read_1"]));
+    vectors.verifies(&["--proof", &proof, "--payload", &opened], "; reads that were erased: 1\n");
+    // No other entry is an entry of reads.
+    let other = vectors.file(text(&all["tlog_proofs"][1]["text"]));
     for read in reads["reads"].as_array().unwrap() {
-        let read_file = vectors.file("shown", text(&read["handed_around"]));
-        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &read_file]);
-        assert!(verifies && output.contains(&format!("read        {}\n", text(&read["read"]))), "{output}");
-        let changed = text(&read["handed_around"]).replace("\"user\":\"", "\"user\":\"x");
-        let changed = vectors.file("changed", &changed);
-        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &changed]);
-        assert!(!verifies && output.contains("WRONG       the proof does not lead from "), "{output}");
-        // No other entry is an entry of reads.
-        let other = vectors.file("other", text(&vectors.all["tlog_proofs"][1]["text"]));
-        assert!(!vectors.verify(&["--proof", &other, "--read", &read_file]).0);
+        let handed_around = text(&read["handed_around"]);
+        let read_file = vectors.file(handed_around);
+        let changed = vectors.file(&handed_around.replace("\"user\":\"", "\"user\":\"x"));
+        vectors.verifies(&["--proof", &proof, "--read", &read_file], &format!("read        {}\n", text(&read["read"])));
+        vectors.fails(&["--proof", &proof, "--read", &changed], "WRONG       the proof does not lead from ");
+        vectors.fails(&["--proof", &other, "--read", &read_file], "");
     }
+    vectors.calls.check();
 }
 
 #[test]
 fn head_statements_verify_and_are_not_checkpoints() {
-    if !has_python() {
-        return;
-    }
-    let vectors = Vectors::read();
-    for head in vectors.all["heads"].as_array().unwrap() {
+    let Some(mut vectors) = Vectors::read() else { return };
+    let all = vectors.all.clone();
+    let checkpoint = text(&all["checkpoint"]["note"]);
+    for head in all["heads"].as_array().unwrap() {
         let handed_around = text(&head["handed_around"]);
-        let (verifies, output) = vectors.verify(&["--head", &vectors.file("head", handed_around)]);
-        assert!(verifies && output.contains("NOT CHECKED entries, the state hash, "), "{output}");
-        assert_eq!(output.contains("the index root"), !head["index_root"].is_null(), "{output}");
+        let file = vectors.file(handed_around);
+        let root = if head["index_root"].is_null() { "" } else { ", the index root" };
+        let words = format!("NOT CHECKED entries, the state hash{root}, that the transaction happened\n");
+        vectors.verifies(&["--head", &file], &words);
         for changed in [
             handed_around.replace("/apollo-11\n", "/apollo-12\n"),
             handed_around.replace("head/v1", "head/v2"),
@@ -112,17 +107,17 @@ fn head_statements_verify_and_are_not_checkpoints() {
             handed_around.replace(&format!("\n{}\n", head["size"]), "\n7\n"),
         ] {
             assert_ne!(changed, handed_around);
-            let (verifies, output) = vectors.verify(&["--head", &vectors.file("changed", &changed)]);
-            assert!(!verifies && output.starts_with("WRONG"), "{output}");
+            let changed = vectors.file(&changed);
+            vectors.fails(&["--head", &changed], "WRONG");
         }
         // It is not a valid checkpoint.
-        let proof = text(&vectors.all["tlog_proofs"][0]["text"]);
-        let checkpoint = text(&vectors.all["checkpoint"]["note"]);
-        let changed = vectors.file("proof", &proof.replace(checkpoint, handed_around));
-        assert!(!vectors.verify(&["--proof", &changed]).0);
+        let proof = text(&all["tlog_proofs"][0]["text"]).replace(checkpoint, handed_around);
+        let proof = vectors.file(&proof);
+        vectors.fails(&["--proof", &proof], "");
     }
-    let checkpoint = vectors.file("checkpoint", text(&vectors.all["checkpoint"]["note"]));
-    assert!(!vectors.verify(&["--head", &checkpoint]).0);
+    let checkpoint = vectors.file(checkpoint);
+    vectors.fails(&["--head", &checkpoint], "");
+    vectors.calls.check();
 }
 
 /// Runs the script's functions on the entry with which an adopted fork continues.

@@ -12,7 +12,7 @@ use super::stub_witness::StubWitness;
 use crate::ledger::verifier_key;
 use crate::process::refused_start;
 use crate::support::http::Request;
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, succeeds, timenav};
 use crate::support::waiting::until;
 
 const BOOKS: &str = "timenav.local/books";
@@ -60,7 +60,7 @@ fn wait_for_one_of(service: &Service, timeline: &str, states: &[&str]) {
 }
 
 #[test]
-fn named_timeline_has_its_own_cosigned_checkpoints() {
+fn named_timeline_and_system_have_cosigned_checkpoints() {
     let mut service = Service::start();
     let mut witness = Witness::start(&[&system_key(&service), &books_key(&service)]);
     naming(&mut service, &witness.option(), &["books"]);
@@ -70,8 +70,10 @@ fn named_timeline_has_its_own_cosigned_checkpoints() {
     let position = record(&service, "books", "first");
     record(&service, "other", "x");
     let note = cosigned(&service, "books", position + 1);
-    cosigned_at(&note, &witness.key);
-    cosigned(&service, "system", 1);
+    let of_system = cosigned(&service, "system", 1);
+    for note in [&note, &of_system] {
+        cosigned_at(note, &witness.key);
+    }
     assert!(!checkpoint(&service, "books", "?newest=true").contains("witness.test/w1"));
     assert!(!checkpoint(&service, "other", "").contains("witness.test/w1"), "nobody named it");
     wait_for_state(&service, "books", "cosigning");
@@ -79,15 +81,20 @@ fn named_timeline_has_its_own_cosigned_checkpoints() {
     witness.kill();
     service.restart();
     assert_eq!(cosigned(&service, "books", position + 1), note);
+    cosigned_at(&cosigned(&service, "system", 1), &witness.key);
     wait_for_state(&service, "books", "unreachable");
     assert_eq!(is_ready(&service).0, 200, "nobody waits for a witness");
-    let key = service.data().join("../books.key");
-    std::fs::write(&key, books_key(&service)).unwrap();
-    let mut command = timenav();
-    command.args(["verify", "--timeline", "books", "--data"]).arg(service.data()).arg("--key").arg(key);
-    command.arg("--checkpoint").arg(service.data().join("cosigned.books.checkpoint"));
-    let (code, stdout, stderr) = run(command.args(["--witness", &witness.key]), "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    for (timeline, key, file) in [
+        ("books", books_key(&service), "cosigned.books.checkpoint"),
+        ("system", system_key(&service), "cosigned.checkpoint"),
+    ] {
+        let key_file = service.data().join("../key");
+        std::fs::write(&key_file, key).unwrap();
+        let mut command = timenav();
+        command.args(["verify", "--timeline", timeline, "--data"]).arg(service.data()).arg("--key").arg(key_file);
+        command.arg("--checkpoint").arg(service.data().join(file)).args(["--witness", &witness.key]);
+        succeeds(&mut command);
+    }
     // The witness restarts, and gets the missed checkpoints.
     witness.start_again();
     let missed = record(&service, "books", "second");
@@ -162,8 +169,7 @@ fn rolled_back_named_timeline_stops_the_service() {
     assert!(service.stop().success());
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a disk that was lost", "--data"]).arg(service.data());
-    let (code, stdout, stderr) = run(&mut accept, "");
-    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    ends(&mut accept, 0);
     service.start_again();
     // Each read of the checkpoint was an entry too, so the two histories may have the same length by now.
     wait_for_one_of(&service, "books", &["rollback", "fork"]);
@@ -195,19 +201,4 @@ fn ended_named_timeline_is_not_a_rollback() {
     wait_for_state(&service, "books", "refusing");
     assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
     service.audit();
-}
-
-#[test]
-fn invalid_named_timeline_settings_are_rejected() {
-    let folder = tempfile::tempdir().unwrap();
-    let refused = |arguments: &[&str]| {
-        let mut command = timenav();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path()).args(arguments);
-        let (code, _, stderr) = run(&mut command, "");
-        assert!(code.is_some_and(|code| code > 0), "{stderr}");
-        stderr
-    };
-    assert!(refused(&["--witness-timeline", "books"]).contains("give --witness too"));
-    assert!(refused(&["--witness-timeline", "a b"]).contains("is not a timeline id"));
-    assert!(refused(&["--witness-timeline", "system"]).contains("witnesses always get `system`"));
 }
