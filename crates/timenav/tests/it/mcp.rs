@@ -150,18 +150,13 @@ fn long_tool_results_are_paged() {
 fn canceled_claim_call_takes_no_firing() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &["--allow", "write"]);
-    let waits = agent.sent(
-        "tools/call",
-        &json!({ "name": "claim_firings",
-        "arguments": { "queue": "q", "wait": "60s" }, "_meta": { "progressToken": "p" } }),
-    );
+    let call = json!({ "queue": "q", "wait": "60s" });
+    let waits = agent
+        .sent("tools/call", &json!({ "name": "claim_firings", "arguments": call, "_meta": { "progressToken": "p" } }));
     // Other calls continue meanwhile.
     assert_eq!(agent.done("clock", &json!({}))["state"], "paused");
-    let notification = agent.notified("notifications/progress");
-    assert_eq!(
-        (&notification["params"]["progressToken"], &notification["params"]["progress"]),
-        (&json!("p"), &json!(1.0))
-    );
+    let progress = agent.notified("notifications/progress")["params"].clone();
+    assert_eq!((&progress["progressToken"], &progress["progress"]), (&json!("p"), &json!(1.0)));
     let connections = service.metric("timenav_connections");
     agent.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": waits } }));
     // A firing that is due before the service has noticed the disconnect may still go to the canceled call.

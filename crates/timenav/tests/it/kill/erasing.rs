@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::kill::log_state;
 use crate::support::http::{Request, target};
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, timenav};
 
 const NAME: &str = "erased";
 /// Events in a batch, and batches.
@@ -69,9 +69,7 @@ fn erasure_batch_interrupted_by_kill_is_atomic() {
         assert!(!answered || empty == erased + BATCH, "what was answered is done");
         cut_off += usize::from(!answered);
         erased = empty;
-        let (code, stdout, stderr) =
-            run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
-        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        ends(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), 0);
         service.start_again();
         if empty < (batch + 1) * BATCH {
             assert_eq!(service.post("/v1/erase-events", &body)["events_count"], BATCH);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::kill::log_state;
 use crate::support::http::{Request, target};
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, ends, timenav};
 use crate::support::waiting::{pause, until_so};
 
 const NAME: &str = "swept";
@@ -140,9 +140,7 @@ fn sweep_interrupted_by_kill_completes_after_restart() {
         assert!(!answered || is_reported || before.reads == 0, "{moment:?}: what was answered is told");
         cut_off += usize::from(!answered);
         left_over += usize::from(count == 1 && left.reads > 0);
-        let (code, stdout, stderr) =
-            run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
-        assert_eq!(code, Some(0), "{stdout}{stderr}");
+        ends(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), 0);
         service.start_again();
         // Contents named by the interrupted sweep are pruned first, the rest by another sweep.
         service.send(prune(&service, &json!({}))).expect(200);

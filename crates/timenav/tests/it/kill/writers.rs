@@ -61,9 +61,9 @@ impl Write {
                 Request::post("/v1/travel").json(&json!({ "timeline_id": self.timeline, "destination_time": to }))
             }
             Kind::Events(names) => {
-                let one =
+                let event =
                     |name: &String| json!({ "time": "1999-12-31T23:59:59Z", "name": name, "location": self.place });
-                let events: Vec<Value> = names.iter().map(one).collect();
+                let events: Vec<Value> = names.iter().map(event).collect();
                 Request::post(&format!("/v1/events?timeline_id={}", self.timeline)).json(&Value::Array(events))
             }
         };

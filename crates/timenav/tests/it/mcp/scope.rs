@@ -1,30 +1,23 @@
-//! The tools of an agent are exactly what it may call.
+//! An agent calls exactly what it may. Which tools are listed is tested without a process.
 
 use serde_json::json;
 
 use super::at_new_year;
 use super::session::Agent;
 use crate::cli::command;
-use crate::support::service::{Service, run};
+use crate::support::service::{Service, fails};
 
 #[test]
 fn agent_is_read_only_by_default() {
     let service = at_new_year();
     let mut agent = Agent::begun(&service, &[]);
-    let (names, tools) = agent.tools();
-    assert!(names.contains(&"monitor_events".to_owned()) && names.contains(&"wait_for".to_owned()), "{names:?}");
-    for tool in &tools {
-        assert_eq!(tool["annotations"]["readOnlyHint"], true, "{tool}");
-    }
+    let tools = agent.ask("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().clone();
     let waits = tools.iter().find(|tool| tool["name"] == "wait_for").unwrap();
-    assert!(
-        waits["inputSchema"]["properties"]["advance"].is_null()
-            && waits["inputSchema"]["properties"]["queue"].is_null()
-    );
+    let properties = &waits["inputSchema"]["properties"];
+    assert!(properties["advance"].is_null() && properties["queue"].is_null(), "{waits}");
     for (tool, flag) in
         [("travel", "--allow travel"), ("record_events", "--allow write"), ("erase_events", "--allow all")]
     {
-        assert!(!names.contains(&tool.to_owned()), "{tool}");
         let answer = agent.ask("tools/call", &json!({ "name": tool, "arguments": {} }));
         assert_eq!(answer["error"]["code"], -32602);
         assert!(answer["error"]["message"].as_str().unwrap().contains(flag), "{answer}");
@@ -50,13 +43,6 @@ fn agent_bound_to_timeline_cannot_reach_others() {
     }
     service.post("/v1/events", &json!([{ "event_id": "secret", "time": "2027-01-01T00:00:00Z" }]));
     let mut agent = Agent::begun(&service, &["--allow", "all", "--timeline", "mine"]);
-    let (names, tools) = agent.tools();
-    for tool in &tools {
-        assert!(tool["inputSchema"]["properties"]["timeline_id"].is_null(), "{tool}");
-    }
-    for name in ["timelines", "create_timeline", "timelines_diff", "users"] {
-        assert!(!names.contains(&name.to_owned()), "{name}");
-    }
     assert_eq!(agent.done("clock", &json!({}))["timeline_id"], "mine");
     assert_eq!(agent.done("timeline", &json!({}))["timeline_id"], "mine");
     let recorded = agent.done("record_events", &json!({ "items": [{ "time": "2027-01-01T00:00:00Z" }] }));
@@ -85,36 +71,17 @@ fn read_only_key_cannot_write_despite_allow_all() {
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
     let mut command = command(&service, &["mcp", "--allow", "all"]);
-    command.env("TIMENAV_API_KEY", &reader);
-    let call = |id: u8, tool: &str| {
-        let params = format!(r#"{{"name":"{tool}","arguments":{{}}}}"#);
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
-    };
-    let about = r#""capabilities":{},"clientInfo":{"name":"t","version":"1"}"#;
-    let begin = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{{"protocolVersion":"2025-06-18",{about}}}}}"#
-    );
-    let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
-    let lines = [begin, initialized, call(2, "clock"), call(3, "pause_time"), String::new()];
-    // Requests before the end of stdin are answered.
-    let (code, stdout, stderr) = run(&mut command, &lines.join("\n"));
-    assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    let answer = |id: u8| {
-        let mut messages = stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id} is not answered: {stdout}"))
-    };
-    assert_eq!(answer(2)["result"]["isError"], false);
-    let refused = answer(3);
-    assert!(refused["result"]["content"][0]["text"].as_str().unwrap().contains("(permission_denied)"), "{refused}");
+    let mut agent = Agent::spawn(command.env("TIMENAV_API_KEY", &reader));
+    agent.begin("2025-06-18");
+    assert_eq!(agent.done("clock", &json!({}))["timeline_id"], "main");
+    assert!(agent.refused("pause_time", &json!({})).contains("(permission_denied)"));
+    agent.ended();
     service.audit();
 }
 
 #[test]
 fn session_without_api_key_is_rejected() {
     let service = Service::start();
-    let mut command = command(&service, &["mcp"]);
-    command.env("TIMENAV_API_KEY", "");
-    let (code, stdout, stderr) = run(&mut command, "");
-    assert!(code == Some(4) && stdout.is_empty() && stderr.contains("TIMENAV_API_KEY"), "{stderr}");
+    fails(command(&service, &["mcp"]).env("TIMENAV_API_KEY", ""), 4, "TIMENAV_API_KEY");
     service.audit();
 }

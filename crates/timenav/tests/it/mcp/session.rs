@@ -1,7 +1,7 @@
 //! An agent: a client of the protocol, independent of the program's types.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -35,7 +35,11 @@ impl Agent {
 
     /// Starts the program without a session.
     pub(super) fn unbegun(service: &Service, arguments: &[&str]) -> Self {
-        let mut command = command(service, &[&["mcp"], arguments].concat());
+        Self::spawn(&mut command(service, &[&["mcp"], arguments].concat()))
+    }
+
+    /// Starts the program with a command.
+    pub(super) fn spawn(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -106,12 +110,6 @@ impl Agent {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
-    }
-
-    /// Returns the names of the tools, and the tools.
-    pub(super) fn tools(&mut self) -> (Vec<String>, Vec<Value>) {
-        let tools = self.ask("tools/list", &json!({}))["result"]["tools"].as_array().unwrap().clone();
-        (tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect(), tools)
     }
 
     /// Returns whether a response to the request is among the received messages.

@@ -108,15 +108,3 @@ fn example_story_runs_to_completion() {
     assert!(looks[1].contains("2005-08-29T18:00:00Z"), "{}", looks[1]);
     assert!(output.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{output}");
 }
-
-#[test]
-fn example_story_runs_with_all_hurricanes() {
-    let file = root().join("../shared/data/hurricanes/hurdat2_atlantic_1851_2025.csv");
-    if !file.exists() {
-        println!("skipped: there is no {}", file.display());
-        return;
-    }
-    let output = story(Some(&file));
-    assert!(output.contains("\"imported\":55605,\"unchanged\":0,\"rejected\":0"), "{output}");
-    assert!(output.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{output}");
-}
