@@ -32,7 +32,7 @@ describe('durations', () => {
     expect(read('0s')).toMatch(/longer than zero/);
     expect(read('-1h')).toMatch(/sign/);
     expect(read('1h30')).toMatch(/unit of 30/);
-    expect(read('1d1M')).toMatch(/months or minutes/);
+    expect(read('1d1M')).toMatch(/1m for minutes/);
     expect(read('1.5 months')).toMatch(/whole/);
     expect(read('1m1h')).toMatch(/largest first/);
     expect(read('1us1ms')).toMatch(/largest first/);

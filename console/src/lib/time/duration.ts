@@ -74,10 +74,10 @@ function readShort(text: string): Duration | string {
   const isShort = parts.every((part) => UNITS.some(([short]) => short?.test(part[2] ?? ''))) && !/[\s,]/.test(text);
   for (const [, number = '', name = ''] of parts) {
     if (name === '') return `The unit of ${number} is missing: write one of w, d, h, m, s, ms, us.`;
-    if (name === 'M') return `M could mean months or minutes: write ${number} months, or ${number} minutes.`;
+    if (name === 'M') return `Write P${number}M for months, or ${number}m for minutes.`;
     const index = UNITS.findIndex(([, words]) => words.test(name));
     const unit = UNITS[index];
-    if (unit === undefined) return `Unknown unit ${name}: write days, hours, minutes, seconds, months or years.`;
+    if (unit === undefined) return `Unknown unit ${name}: write w, d, h, m, s, months or years.`;
     if (isShort && index <= last) return 'Write each unit once, the largest first.';
     last = index;
     const [, , months, micros] = unit;

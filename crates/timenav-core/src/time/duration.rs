@@ -45,7 +45,7 @@ pub enum DurationError {
         /// The valid units at this point.
         units: &'static str,
     },
-    #[error("`M` could mean months or minutes: write `{number} months`, or `{number} minutes`")]
+    #[error("`M` could mean months or minutes: write `P{number}M` for months, or `{number}m` for minutes")]
     MonthsOrMinutes { number: String },
     #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
     UnitOrder { unit: String },

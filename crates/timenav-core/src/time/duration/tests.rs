@@ -161,7 +161,7 @@ fn missing_unknown_and_ambiguous_units_are_rejected() {
         check_error(text, &DurationError::UnitOrder { unit: unit.to_owned() });
     }
     check_message("90", "the unit of 90 is missing: write one of `w` `d` `h` `m` `s` `ms` `us`");
-    check_message("5M", "`M` could mean months or minutes: write `5 months`, or `5 minutes`");
+    check_message("5M", "`M` could mean months or minutes: write `P5M` for months, or `5m` for minutes");
     check_message("5q", "the unit \"q\" is unknown there: write one of `w` `d` `h` `m` `s` `ms` `us`");
 }
 

@@ -1,1 +1,0 @@
-import{W as e}from"./common-CXi-slUx.js";async function t(){return(await e.limits()).limits}export{t};

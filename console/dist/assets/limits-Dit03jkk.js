@@ -1,0 +1,1 @@
+import{W as e}from"./common-BrZT8cCS.js";async function t(){return(await e.limits()).limits}export{t};

@@ -1,1 +1,0 @@
-import{et as e,tt as t}from"./common-CXi-slUx.js";var n=[[`1h`,`Last hour`,t],[`24h`,`Last 24 hours`,e],[`7d`,`Last 7 days`,7n*e],[`30d`,`Last 30 days`,30n*e],[`365d`,`Last 365 days`,365n*e]],r=`custom`;function i(e){return n.find(([t])=>t===e)?.[2]??null}export{n,i as r,r as t};

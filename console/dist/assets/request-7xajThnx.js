@@ -1,1 +1,0 @@
-import{B as e}from"./common-CXi-slUx.js";function t(t,n,{onerror:r,delay:i}={}){let a=new AbortController,{signal:o}=a,s=()=>void t(o).then(e=>{o.aborted||n(e)},t=>{!o.aborted&&!e(t)&&r?.(t)}),c;return i===void 0?s():c=setTimeout(s,i),()=>{clearTimeout(c),a.abort()}}export{t};
