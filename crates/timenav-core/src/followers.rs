@@ -315,15 +315,17 @@ impl Followers {
     /// Returns all followers of a clock: connected ones in the order of connection, then disconnected ones.
     pub fn of(&mut self, timeline: &TimelineId, host: Instant<Wall>) -> Vec<Follower> {
         self.forget(host);
-        let mut there: Vec<&Follower> = self.there(timeline).collect();
-        there.sort_by_key(|follower| &follower.follower_id);
         let away = self.away.iter().filter(|away| away.timeline == *timeline);
-        there.into_iter().chain(away).cloned().collect()
+        self.there(timeline).chain(away).cloned().collect()
     }
 
-    /// Returns the connected followers of a clock: those of this service, then those of others.
+    /// Returns the connected followers of a clock, of all services, in the order of connection.
     pub fn there(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
-        [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline)).flat_map(BTreeMap::values)
+        let there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline));
+        let mut there: Vec<&Follower> = there.flat_map(BTreeMap::values).collect();
+        // Ids count milliseconds only.
+        there.sort_by_key(|follower| (follower.since, &follower.follower_id));
+        there.into_iter()
     }
 
     /// Returns the state of the awaited followers. A disconnected follower counts as confirmed if it reconnects with

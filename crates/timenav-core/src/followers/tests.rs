@@ -323,3 +323,17 @@ fn confirmation_duration_is_computed_for_the_confirmed_step() {
         assert_eq!(took(at(other, 25), 20), None, "{other:?}");
     }
 }
+
+#[test]
+fn followers_are_listed_in_the_order_of_connection() {
+    let mut followers = Followers::default();
+    for (number, name, since) in [(3, "web", 1), (1, "db", 2), (2, "mail", 3)] {
+        followers.begin(follower(number, name, since)).unwrap();
+    }
+    let listed: Vec<String> =
+        followers.of(&timeline(), host(4)).iter().map(|follower| follower.name.to_string()).collect();
+    assert_eq!(listed, ["web", "db", "mail"]);
+    let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
+    let names: Vec<String> = states(&followers, &awaited, 1).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, listed);
+}
