@@ -234,7 +234,7 @@ impl Followers {
             self.away.retain(|away| !away.follows_as(follower));
         }
         for follower in known.into_values().filter(|follower| !by_id.contains_key(&follower.follower_id)) {
-            let is_back = self.there(timeline).chain(by_id.values()).any(|other| other.follows_as(&follower));
+            let is_back = self.connected(timeline).chain(by_id.values()).any(|other| other.follows_as(&follower));
             if !is_back {
                 self.disconnect(follower, host);
             }
@@ -285,7 +285,7 @@ impl Followers {
 
     #[must_use]
     pub fn any_confirms_steps(&self, timeline: &TimelineId) -> bool {
-        self.there(timeline).any(|follower| follower.steps)
+        self.connected(timeline).any(|follower| follower.steps)
     }
 
     /// Returns the names of the followers that the firings of the current instant wait for, and the deadline in host
@@ -321,11 +321,15 @@ impl Followers {
 
     /// Returns the connected followers of a clock, of all services, in the order of connection.
     pub fn there(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
-        let there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline));
-        let mut there: Vec<&Follower> = there.flat_map(BTreeMap::values).collect();
+        let mut there: Vec<&Follower> = self.connected(timeline).collect();
         // Ids count milliseconds only.
         there.sort_by_key(|follower| (follower.since, &follower.follower_id));
         there.into_iter()
+    }
+
+    /// Returns the connected followers of a clock in any order.
+    fn connected(&self, timeline: &TimelineId) -> impl Iterator<Item = &Follower> {
+        [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(timeline)).flat_map(BTreeMap::values)
     }
 
     /// Returns the state of the awaited followers. A disconnected follower counts as confirmed if it reconnects with
@@ -349,7 +353,7 @@ impl Followers {
         }
         let is_new = |follower: &Follower| also_awaited.iter().all(|one| one.follower_id != follower.follower_id);
         let is_back = |follower: &&Follower| follower.follows_as(awaited) && is_new(follower);
-        let back = self.there(&awaited.timeline).filter(is_back);
+        let back = self.connected(&awaited.timeline).filter(is_back);
         if let Some(follower) = back.max_by_key(|follower| follower.has_confirmed(generation)) {
             return AwaitedStatus::of(follower, generation);
         }
@@ -361,7 +365,7 @@ impl Followers {
 
     fn statuses_under(&self, timeline: &TimelineId, name: &FollowerName, generation: u64) -> Vec<AwaitedStatus> {
         let there: Vec<AwaitedStatus> = self
-            .there(timeline)
+            .connected(timeline)
             .filter(|follower| follower.name == *name)
             .map(|follower| AwaitedStatus::of(follower, generation))
             .collect();
