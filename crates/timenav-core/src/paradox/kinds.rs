@@ -38,8 +38,23 @@ named! {
 impl Kind {
     #[must_use]
     pub const fn code(self) -> &'static str {
-        ["P01", "P02", "P03", "P04", "P05", "P06", "P07", "P08", "P09", "P10", "P11", "P12", "P13", "P14", "P15"]
-            [self as usize]
+        match self {
+            Self::EffectBeforeCause => "P01",
+            Self::CausalCycle => "P02",
+            Self::Bootstrap => "P03",
+            Self::Grandfather => "P04",
+            Self::OrphanedEffect => "P05",
+            Self::DanglingCause => "P06",
+            Self::TwoPlacesAtOnce => "P07",
+            Self::ContradictoryState => "P08",
+            Self::Duplicate => "P09",
+            Self::FutureDated => "P10",
+            Self::OutOfOrderRecording => "P11",
+            Self::ClockDiscontinuity => "P12",
+            Self::AnchorBroken => "P13",
+            Self::SequenceGap => "P14",
+            Self::IntervalInverted => "P15",
+        }
     }
 
     #[must_use]
@@ -50,15 +65,23 @@ impl Kind {
     /// Returns whether it is an observation about the data, which is listed only on request.
     #[must_use]
     pub const fn is_observation(self) -> bool {
-        matches!(
-            self,
+        match self {
             Self::DanglingCause
-                | Self::Duplicate
-                | Self::FutureDated
-                | Self::OutOfOrderRecording
-                | Self::ClockDiscontinuity
-                | Self::SequenceGap
-        )
+            | Self::Duplicate
+            | Self::FutureDated
+            | Self::OutOfOrderRecording
+            | Self::ClockDiscontinuity
+            | Self::SequenceGap => true,
+            Self::EffectBeforeCause
+            | Self::CausalCycle
+            | Self::Bootstrap
+            | Self::Grandfather
+            | Self::OrphanedEffect
+            | Self::TwoPlacesAtOnce
+            | Self::ContradictoryState
+            | Self::AnchorBroken
+            | Self::IntervalInverted => false,
+        }
     }
 
     /// Returns the severity for a grade. Uncertain paradoxes are one level lower. A dangling cause is only late data.
