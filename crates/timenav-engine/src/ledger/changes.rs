@@ -16,6 +16,8 @@ use crate::requests::json::json;
 use crate::requests::stored;
 
 mod outcome;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
