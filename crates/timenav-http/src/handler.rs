@@ -133,7 +133,6 @@ operate!(A1 A2 A3);
 operate!(A1 A2 A3 A4);
 operate!(A1 A2 A3 A4 A5);
 operate!(A1 A2 A3 A4 A5 A6);
-operate!(A1 A2 A3 A4 A5 A6 A7);
 
 impl Argument for State<App> {
     fn extract(incoming: &mut Incoming) -> Result<Self, Failure> {

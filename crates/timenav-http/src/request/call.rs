@@ -18,7 +18,8 @@ pub(crate) struct Read<T> {
     pub(crate) request: T,
 }
 
-/// A request that may change something. Its `Idempotency-Key` is checked even if the operation does not use it.
+/// A request that may change something. Its `Idempotency-Key` is checked even if the operation does not use it. It takes
+/// the headers, so arguments after it find none.
 pub(crate) struct Change<T> {
     pub(crate) app: App,
     pub(crate) caller: Caller,
@@ -40,6 +41,7 @@ impl<T: DeserializeOwned> Argument for Change<T> {
         let Authenticated(caller) = Authenticated::extract(incoming)?;
         let Idempotent(idempotency) = Idempotent::extract(incoming)?;
         let Params(request) = Params::extract(incoming)?;
-        Ok(Self { app: incoming.app.clone(), caller, idempotency, headers: incoming.parts.headers.clone(), request })
+        let headers = std::mem::take(&mut incoming.parts.headers);
+        Ok(Self { app: incoming.app.clone(), caller, idempotency, headers, request })
     }
 }
