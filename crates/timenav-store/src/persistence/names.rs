@@ -7,6 +7,9 @@ use timenav_engine::{EventVersion, KnownEvent};
 pub(crate) const NAMES_NEAR_MAX: usize = 5;
 /// Minimum similarity of a suggested name, from 0 to 1.
 pub(crate) const LIKENESS_MIN: f64 = 0.7;
+/// Longer names are not compared: the time grows with the product of the lengths, and up to
+/// [`NAMES_SEARCHED_MAX`](timenav_core::limits::NAMES_SEARCHED_MAX) names are compared with one.
+const COMPARED_BYTES_MAX: usize = 64;
 
 /// Returns the name of an event, with the original capitalization.
 pub(crate) fn name_in(content: &str) -> Option<String> {
@@ -21,6 +24,9 @@ pub(crate) fn name_in(content: &str) -> Option<String> {
 pub(crate) fn likeness(name: &str, key: &str) -> f64 {
     if !key.is_empty() && name.contains(key) {
         return 0.95;
+    }
+    if name.len().max(key.len()) > COMPARED_BYTES_MAX {
+        return 0.0;
     }
     strsim::normalized_damerau_levenshtein(name, key)
 }
@@ -54,4 +60,17 @@ fn description_in(content: &str) -> Option<String> {
         description: String,
     }
     serde_json::from_str::<DescriptionField>(content).ok().map(|field| field.description)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_short_names_are_compared_for_similarity() {
+        assert!(likeness("launch", "lanuch") >= LIKENESS_MIN);
+        let long = "x".repeat(COMPARED_BYTES_MAX + 1);
+        assert!(likeness(&long, &long[1..]) >= LIKENESS_MIN, "it contains the other");
+        assert!(likeness(&long, &long.replacen('x', "y", 1)) < LIKENESS_MIN);
+    }
 }
