@@ -42,7 +42,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         Unit::Micros,
         rounds,
         Goal::AtMost(1.25),
-        "the same write with nobody to be told",
+        "the same write without listeners",
     )])
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             Unit::Micros,
             rounds,
             Goal::AtMost(2.0),
-            "the same service when nobody seals; both are the 99th of 100",
+            "the same service without sealing; both are 99th percentiles",
         ));
     }
     service.stop()?;

@@ -49,7 +49,7 @@ impl Rounds {
 }
 
 impl Spread {
-    /// Returns the spread of some figures, or NaN if there are none.
+    /// Returns the median, minimum and maximum of the figures; NaN if there are none.
     pub(crate) fn of(figures: &[f64]) -> Self {
         let mut sorted = figures.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ impl Spread {
     }
 }
 
-/// Returns the 99th percentile of some figures, or NaN if there are none.
+/// Returns the 99th percentile of the figures; NaN if there are none.
 pub(crate) fn percentile_99(figures: &[f64]) -> f64 {
     let mut sorted = figures.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

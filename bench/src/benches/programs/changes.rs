@@ -151,7 +151,7 @@ pub(super) fn followers(setting: &Setting, subject: &Subject<'_>) -> anyhow::Res
         Unit::Millis,
         rounds,
         Goal::MoreAtMost(20.0),
-        "the same travel that waits for nobody",
+        "the same travel without waiting for followers",
     ))
 }
 
