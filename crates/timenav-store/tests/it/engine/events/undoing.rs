@@ -32,7 +32,7 @@ async fn undone_import_keeps_events_changed_since() {
     let main = timeline_id("main");
     home.record_events(None, vec![draft(9, 9)]).await;
     let bad = import(&home, &home.admin, &main, (1..=4).map(|event| draft(event, event.into())).collect()).await;
-    home.intervene(None, "e2", Effect::Describe("somebody knew better".to_owned())).await;
+    home.intervene(None, "e2", Effect::Describe("corrected by hand".to_owned())).await;
     home.intervene(None, "e3", Effect::Cancel).await;
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!((undone.undone, undone.skipped_changed, undone.rest), (2, 1, None));

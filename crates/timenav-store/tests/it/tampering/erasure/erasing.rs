@@ -168,7 +168,7 @@ async fn restored_idempotency_response_is_reported() {
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
     let request = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
-    let draft = named_event("e1", 5, "what nobody is to know");
+    let draft = named_event("e1", 5, "a secret description");
     home.engine.correct_event(&home.admin, on("main"), draft, None, request).await.unwrap();
     let stored = |house: &House| -> String {
         connect(house).query_row("SELECT outcome FROM outcomes", [], |row| row.get(0)).unwrap()
@@ -178,7 +178,7 @@ async fn restored_idempotency_response_is_reported() {
     home.close().await;
     clean(&house).await;
     let forgotten = stored(&house);
-    assert!(before.contains("what nobody is to know") && !forgotten.contains("what nobody is to know"), "{forgotten}");
+    assert!(before.contains("a secret description") && !forgotten.contains("a secret description"), "{forgotten}");
     let put = |outcome: &str| {
         let changed = connect(&house).execute("UPDATE outcomes SET outcome = ?1", [outcome]).unwrap();
         assert_eq!(changed, 1);
